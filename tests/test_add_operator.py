@@ -90,7 +90,7 @@ def test_a_folder_of_operators_is_checked_by_itself(folder, capsys):
     assert capsys.readouterr().out == "1 dialect, 1 operator, 0 problems\n"
 
 
-def test_what_is_wrong_in_a_folder_of_operators(folder, tmp_path, capsys):
+def test_mistakes_in_a_folder_of_operators(folder, tmp_path, capsys):
     operators = tmp_path / "mine" / "onnx" / "operators"
     operators.mkdir(parents=True)
     (operators / "Mirror.yaml").write_text(block("yaml").replace("rank(data) ==", "rank(dat) =="), encoding="utf-8")
@@ -105,7 +105,7 @@ def test_what_is_wrong_in_a_folder_of_operators(folder, tmp_path, capsys):
     assert "DIALECT/operators/NAME.yaml" in capsys.readouterr().err
 
 
-def test_the_source_of_an_own_operator_is_what_it_says(folder):
+def test_the_source_of_a_user_operator_is_printed(folder):
     message = specgate(folder, "rule", "onnx/Mirror/axis-range")
     assert "  source: invented for this page, docs/pages/write-an-operator.md\n" in message
     assert "None" not in message

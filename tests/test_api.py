@@ -45,7 +45,7 @@ def test_three_errors() -> None:
     assert str(specgate.InputError("expected x")) == "expected x"
 
 
-def test_the_same_verdict_however_it_is_asked(one_hot, tmp_path) -> None:
+def test_all_forms_of_a_descriptor_give_the_same_verdict(one_hot, tmp_path) -> None:
     path = tmp_path / "one_hot.json"
     path.write_text(json.dumps(one_hot), encoding="utf-8")
     read = specgate.descriptor(one_hot)
@@ -65,7 +65,7 @@ def test_checking_changes_nothing(one_hot) -> None:
     assert json.dumps(one_hot) == before
 
 
-def test_the_dialect_is_told_from_the_dicts_words(one_hot, onnx_one_hot, openvino_one_hot) -> None:
+def test_the_dialect_is_detected_from_the_keys(one_hot, onnx_one_hot, openvino_one_hot) -> None:
     texts = [specgate.descriptor(data).dialect for data in (one_hot, onnx_one_hot, openvino_one_hot)]
     assert texts == ["directml", "onnx", "openvino"]
 
@@ -89,7 +89,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("data", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_is_no_descriptor(data: Any, message: str) -> None:
+def test_invalid_descriptors_are_rejected(data: Any, message: str) -> None:
     with pytest.raises(specgate.InputError) as caught:
         specgate.descriptor(data)
     assert str(caught.value).startswith(message)
@@ -113,7 +113,7 @@ def test_no_table(name: str) -> None:
         specgate.check(data, {"directml": "directml:4.1", "onnx": "onnx:17", "openvino": "openvino:opset13"}[name])
 
 
-def test_a_file_that_is_not_there(tmp_path) -> None:
+def test_a_missing_file(tmp_path) -> None:
     with pytest.raises(specgate.InputError, match=r"nothing\.json: cannot be read: No such file or directory"):
         specgate.check(tmp_path / "nothing.json", "directml:4.1")
 
@@ -135,7 +135,7 @@ def test_execute_finds_the_newest_level(one_hot) -> None:
 
 
 @pytest.mark.parametrize("target", [3, None, ["onnx:17"], b"onnx:17"])
-def test_a_target_of_another_kind_is_unusable_input(onnx_one_hot, target) -> None:
+def test_a_target_of_another_type_is_an_input_error(onnx_one_hot, target) -> None:
     with pytest.raises(specgate.InputError, match="expected a target"):
         specgate.check(onnx_one_hot, target)
 
@@ -150,7 +150,7 @@ def test_only_an_accepted_verdict_is_true(one_hot) -> None:
     assert not undecided
 
 
-def test_a_level_of_the_descriptors_own_dialect(one_hot, onnx_one_hot, openvino_one_hot) -> None:
+def test_a_level_of_the_descriptor_dialect(one_hot, onnx_one_hot, openvino_one_hot) -> None:
     assert specgate.check(one_hot, "4.1").target == "directml:4.1"
     assert specgate.check(onnx_one_hot, "17").target == "onnx:17"
     assert specgate.check(openvino_one_hot, "17").target == "openvino:opset17"
@@ -159,7 +159,7 @@ def test_a_level_of_the_descriptors_own_dialect(one_hot, onnx_one_hot, openvino_
         specgate.check(one_hot, "2024.0")
 
 
-def test_a_string_is_one_target() -> None:
+def test_a_string_is_a_single_target() -> None:
     model = str(MODEL)
     report = specgate.lint(model, "onnx:17")
     assert report.targets == ["onnx:17"]
@@ -168,7 +168,7 @@ def test_a_string_is_one_target() -> None:
     assert assert_supported(model, "onnx:17").targets == ["onnx:17"]
 
 
-def test_a_report_as_data_is_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_as_data_equals_the_command_output(capsys: pytest.CaptureFixture[str]) -> None:
     report = specgate.lint(str(MODEL), "onnx:15")
     assert main(["lint", str(MODEL), "--target", "onnx:15", "--format", "json"]) == 1
     printed = json.loads(capsys.readouterr().out)
@@ -179,7 +179,7 @@ def test_a_report_as_data_is_what_the_command_prints(capsys: pytest.CaptureFixtu
     ]
 
 
-def test_a_verdict_as_data_is_what_the_command_prints(one_hot, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_verdict_as_data_equals_the_command_output(one_hot, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = {**one_hot, "desc": {**one_hot["desc"], "Axis": 9}}
     assert main(["check", json.dumps(wrong), "--target", "directml:4.1", "--format", "json"]) == 1
     printed = json.loads(capsys.readouterr().out)
@@ -194,7 +194,7 @@ def test_a_node_as_data() -> None:
     assert node.to_dict() == {"location": where, "target": "onnx:17", "reason": "no table"}
 
 
-def test_what_changes_between_two_targets(capsys: pytest.CaptureFixture[str]) -> None:
+def test_differences_of_two_targets(capsys: pytest.CaptureFixture[str]) -> None:
     difference = specgate.diff("directml:6.3", "directml:6.4")
     assert {change.operator for change in difference.operators if change.kind == "added"} == {
         "FOLD",

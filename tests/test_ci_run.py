@@ -40,12 +40,12 @@ def calls(checkout: Path) -> list[str]:
     return (checkout / "log").read_text(encoding="utf-8").splitlines()
 
 
-def test_a_checkout_without_an_environment_gets_one(tmp_path: Path) -> None:
+def test_a_missing_environment_is_created(tmp_path: Path) -> None:
     install = "pip install -q -e .[test,oracles]"
     assert calls(tmp_path) == ["python3 -m venv .venv", install, "pytest ", *REST]
 
 
-def test_an_environment_that_is_there_is_used_and_not_rebuilt(tmp_path: Path) -> None:
+def test_an_existing_environment_is_reused(tmp_path: Path) -> None:
     programs = tmp_path / ".venv" / "bin"
     programs.mkdir(parents=True)
     for name in ("python", "pip", "pytest", "ruff", "mypy", "specgate"):

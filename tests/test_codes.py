@@ -26,7 +26,7 @@ INVALID = [
 
 
 @pytest.mark.parametrize("text", INVALID)
-def test_one_code_in_every_spelling(text: str) -> None:
+def test_every_spelling_of_a_code(text: str) -> None:
     assert [(result.code, result.name) for result in explain_codes(text)] == [("0x80070057", "E_INVALIDARG")]
 
 
@@ -71,7 +71,7 @@ def test_no_text_to_look_at(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["0x1234", "E_NOPE", "00007FFABA30B0B1", "12345678", "all is well", "-99999999999999"])
-def test_what_names_no_code(text: str) -> None:
+def test_text_without_a_known_code(text: str) -> None:
     with pytest.raises(InputError, match="no known error code in"):
         explain_codes(text)
 

@@ -75,7 +75,7 @@ assert main(["check", sys.argv[2], "--target", "directml:4.1"]) == 0
 
 
 @pytest.mark.parametrize("code", [IMPORT + CHECK, COMMAND], ids=["check", "command"])
-def test_what_is_for_rarer_things_is_not_imported(code: str, one_hot: dict[str, Any], tmp_path) -> None:
+def test_rarely_used_modules_are_not_imported(code: str, one_hot: dict[str, Any], tmp_path) -> None:
     path = tmp_path / "one_hot.json"
     path.write_text(json.dumps(one_hot), encoding="utf-8")
     result = modules_after(code, json.dumps(one_hot), str(path), str(tmp_path))
@@ -83,7 +83,7 @@ def test_what_is_for_rarer_things_is_not_imported(code: str, one_hot: dict[str, 
     assert sorted(result.intersection(RARE)) == []
 
 
-def test_a_command_has_the_parser_of_itself_alone(monkeypatch) -> None:
+def test_a_command_builds_only_its_parser(monkeypatch) -> None:
     from specgate.cli import parser
 
     texts: list[str] = []

@@ -58,7 +58,7 @@ def fail(path: Path, error: BaseException) -> None:
         raise error
 
 
-def test_a_new_file_has_the_text_and_the_mode_that_the_user_wants(folder: Path) -> None:
+def test_a_new_file_has_the_text_and_the_umask_mode(folder: Path) -> None:
     before = os.umask(0o027)
     try:
         write_text(folder / "a", "zeile\n\udc80")
@@ -70,7 +70,7 @@ def test_a_new_file_has_the_text_and_the_mode_that_the_user_wants(folder: Path) 
 
 
 @posix_only
-def test_a_replaced_file_keeps_its_mode_and_is_another_file(folder: Path) -> None:
+def test_a_replaced_file_keeps_its_mode_and_is_a_new_file(folder: Path) -> None:
     path = folder / "a"
     path.write_bytes(b"old")
     path.chmod(0o604)
@@ -108,7 +108,7 @@ def test_a_failure_of_the_last_step_leaves_the_old_file(folder: Path, monkeypatc
 
 
 @posix_only
-def test_a_link_stays_and_what_it_leads_to_is_replaced(folder: Path, tmp_path: Path) -> None:
+def test_a_link_stays_and_its_target_is_replaced(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "target").write_bytes(b"old")
     (folder / "near").symlink_to(tmp_path / "target")
     (folder / "far").symlink_to("near")
@@ -120,7 +120,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(folder: Path, tmp_path: P
 
 
 @posix_only
-def test_what_a_dangling_link_leads_to_is_made(folder: Path, tmp_path: Path) -> None:
+def test_the_target_of_a_dangling_link_is_created(folder: Path, tmp_path: Path) -> None:
     (folder / "link").symlink_to(tmp_path / "target")
     write_bytes(folder / "link", b"new")
     assert (tmp_path / "target").read_bytes() == b"new"
@@ -136,9 +136,7 @@ def test_links_in_a_circle_are_rejected(folder: Path) -> None:
 
 
 @posix_only
-def test_names_that_could_be_foreseen_are_not_used(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_predictable_names_are_not_used(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This process creates every temporary file under a new name, never through a link."""
     outcome: list[tuple[str, int]] = []
     usual = os.open
@@ -164,7 +162,9 @@ def test_names_that_could_be_foreseen_are_not_used(
 
 
 @posix_only
-def test_a_link_at_the_very_name_is_not_followed(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_at_the_temporary_name_is_not_followed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
     monkeypatch.setattr(os, "urandom", bytes)
@@ -177,7 +177,7 @@ def test_a_link_at_the_very_name_is_not_followed(folder: Path, tmp_path: Path, m
 
 
 @posix_only
-def test_a_pipe_stays_one_and_its_reader_gets_everything(folder: Path) -> None:
+def test_a_pipe_stays_a_pipe_and_its_reader_gets_everything(folder: Path) -> None:
     path = folder / "pipe"
     os.mkfifo(path)
     read: list[bytes] = []
@@ -191,7 +191,7 @@ def test_a_pipe_stays_one_and_its_reader_gets_everything(folder: Path) -> None:
 
 
 @posix_only
-def test_a_device_stays_one(device: Callable[[str, int], Path], folder: Path) -> None:
+def test_a_device_stays_a_device(device: Callable[[str, int], Path], folder: Path) -> None:
     path = device("sink", 3)
     (folder / "link").symlink_to(path)
     write_bytes(path, b"lost")
@@ -209,7 +209,7 @@ def test_a_full_device_is_reported_and_stays(device: Callable[[str, int], Path])
     assert stat.S_ISCHR(path.lstat().st_mode)
 
 
-def test_folders_and_names_that_no_file_has_are_rejected(folder: Path) -> None:
+def test_folders_and_invalid_names_are_rejected(folder: Path) -> None:
     cases: list[tuple[str | Path, str]] = [
         (folder, "expected a file, found a directory"),
         (f"{folder}/none/", "expected a file"),
@@ -332,7 +332,7 @@ def test_an_owner_is_kept(folder: Path) -> None:
 
 
 @posix_only
-def test_what_cannot_be_kept_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_file_attributes_are_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = folder / "model.onnx"
     path.write_bytes(b"old")
     os.link(path, folder / "twin.onnx")

@@ -88,7 +88,7 @@ def graph(*, inside: bool) -> dict[str, set[str]]:
     return names_by_name
 
 
-def test_circles_are_found() -> None:
+def test_import_cycles_are_detected() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {frozenset({"b", "c"})}
 
 

@@ -20,7 +20,7 @@ def test_behaves_like_the_level_itself(one_hot) -> None:
     assert str(lowest.undecided) == "none"
 
 
-def test_blockers_stand_for_every_level_below(one_hot) -> None:
+def test_blockers_exist_for_every_lower_level(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["DataType"] = "INT64"
     lowest = specgate.minimum(one_hot)
     assert lowest == "3.0"
@@ -41,7 +41,7 @@ def test_no_level(one_hot) -> None:
     assert all(lowest.blockers.values())
 
 
-def test_two_answers_compare_by_all_they_say(one_hot) -> None:
+def test_answers_compare_by_all_their_contents(one_hot) -> None:
     first = specgate.minimum(one_hot)
     one_hot["desc"]["Axis"] = 9
     assert first != specgate.minimum(one_hot)

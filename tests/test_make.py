@@ -91,20 +91,20 @@ def test_the_modules_can_be_imported() -> None:
         make.nothing  # noqa: B018
 
 
-def test_completion_sees_the_words_too() -> None:
+def test_completion_offers_enum_words() -> None:
     info = dialect("directml").operator("CONVOLUTION").fields["Mode"]
     assert annotation(info) == 'Literal["CONVOLUTION", "CROSS_CORRELATION"]'
     assert inspect.signature(make.directml.CONVOLUTION).parameters["Mode"].annotation == annotation(info)
 
 
-def test_an_operator_in_an_operator_is_a_descriptor() -> None:
+def test_a_nested_operator_is_a_descriptor() -> None:
     info = dialect("directml").operator("CONVOLUTION").fields["FusedActivation"]
     assert annotation(info) == "Descriptor"
     assert annotation(dialect("directml").operator("ELEMENT_WISE_ABS").fields["ScaleBias"]) == "ScaleBias"
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_docstrings_say_what_fields_are_for(name: str) -> None:
+def test_docstrings_describe_fields(name: str) -> None:
     """In the stub and at run time, except for line breaks."""
     result = {
         node.name: " ".join((ast.get_docstring(node) or "").split())

@@ -32,7 +32,7 @@ def test_operators_of_directml(name: str, expected: str) -> None:
         dialect("directml").operator(name)
 
 
-def test_every_name_in_another_spelling_means_its_operator() -> None:
+def test_every_misspelt_name_suggests_its_operator() -> None:
     for table in map(dialect, ("directml", "onnx", "openvino")):
         folded = [name.replace("_", "").lower() for name in table.operators]
         for name in table.operators:

@@ -25,7 +25,7 @@ def without(package: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_what_asks_for_a_package_that_is_not_there_is_collected(package: str) -> None:
+def test_tests_of_missing_packages_are_collected(package: str) -> None:
     word = re.compile(
         rf"(import|importorskip\(\"|find_spec\(\"|tests\.linting\.\w+ import).*\b{package}\b|tests\.linting\.test_model"
     )

@@ -55,7 +55,7 @@ BUSY = "import subprocess, sys; p = subprocess.Popen(['sleep', '300']); print(p.
 
 @linux_only
 @pytest.mark.parametrize("group", [False, True])
-def test_a_killed_process_takes_its_busy_children_along(group: bool) -> None:
+def test_a_killed_process_ends_its_busy_children(group: bool) -> None:
     code = (
         "import sys, threading, time\n"
         "from specgate.workers.processes import start\n"
@@ -77,7 +77,7 @@ def test_a_killed_process_takes_its_busy_children_along(group: bool) -> None:
 
 
 @linux_only
-def test_a_fork_keeps_nothing_alive() -> None:
+def test_a_fork_does_not_keep_children_alive() -> None:
     code = (
         "import os, time\n"
         "from specgate.workers.processes import start\n"
@@ -94,7 +94,7 @@ def test_a_fork_keeps_nothing_alive() -> None:
         os.kill(fork, signal.SIGKILL)
 
 
-def test_a_process_that_nobody_holds_leaves_no_descriptor() -> None:
+def test_an_unreferenced_process_leaves_no_descriptor() -> None:
     before = len(processes._lifelines)
     process = processes.start([sys.executable, "-c", "pass"])
     process.communicate(timeout=PATIENCE)
@@ -102,7 +102,7 @@ def test_a_process_that_nobody_holds_leaves_no_descriptor() -> None:
     assert len(processes._lifelines) == before
 
 
-def test_what_cannot_be_started_leaves_no_descriptor() -> None:
+def test_a_failed_start_leaves_no_descriptor() -> None:
     before = len(processes._lifelines)
     with pytest.raises(OSError, match="No such file"):
         processes.start(["/no/such/program"])
@@ -134,7 +134,7 @@ def test_workers_of_multiprocessing_end_with_their_parent(tmp_path: Path, tied: 
 
 
 @linux_only
-def test_elsewhere_a_process_ends_with_its_input() -> None:
+def test_without_lifelines_a_process_ends_with_its_input() -> None:
     code = (
         "import sys, time\n"
         "from specgate.workers import processes\n"
@@ -146,7 +146,7 @@ def test_elsewhere_a_process_ends_with_its_input() -> None:
     assert are_gone(kill("-c", code))
 
 
-def test_where_the_system_ties_nothing_no_descriptor_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lifelines_no_descriptor_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_CAN_TIE", False)
     before = set(processes._lifelines)
     process = processes.start([sys.executable, "-c", "import sys; sys.stdout.write(sys.stdin.read().upper())"])
@@ -154,7 +154,7 @@ def test_where_the_system_ties_nothing_no_descriptor_is_kept(monkeypatch: pytest
     assert set(processes._lifelines) == before
 
 
-def test_a_process_of_multiprocessing_without_a_parent_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_without_a_parent_only_ignores_sigint(monkeypatch: pytest.MonkeyPatch) -> None:
     before = signal.getsignal(signal.SIGINT)
     try:
         processes.initialize_worker()  # this process has no parent of that kind

@@ -19,7 +19,7 @@ def names(query):
     return [target.partition(":")[2] for target in expand_query(query)]
 
 
-def test_releases_of_a_runtime_from_one_on():
+def test_releases_of_a_runtime_from_a_release_on():
     result = names("onnxruntime>=1.16")
     assert result[:3] == ["1.16.3", "1.17.3", "1.18.1"]  # of each minor release the newest patch
     items = {row["name"] for row in known_targets(["onnx"]) if row["target"].startswith("onnxruntime:")}
@@ -52,12 +52,12 @@ def test_releases_of_a_runtime_from_one_on():
         ("openvino<opset3", ["openvino:opset1", "openvino:opset2"]),
     ],
 )
-def test_what_queries_stand_for(query, targets):
+def test_queries_expand_to_targets(query, targets):
     assert expand_query(query) == targets
     assert [str(target) for target in parse_targets(query)] == targets
 
 
-def test_the_last_ones():
+def test_the_last_releases():
     releases = [row["name"] for row in known_targets(["openvino"]) if row["kind"] == "release"]
     minors = list(dict.fromkeys(".".join(name.split(".")[:2]) for name in releases))
     result = names("last 2 openvino")
@@ -70,7 +70,7 @@ def test_the_last_ones():
     assert expand_query("last 1 onnxruntime") == ["onnxruntime:" + names("onnxruntime>=1.16")[-1]]
 
 
-def test_no_name_is_a_query():
+def test_target_names_are_not_queries():
     for row in known_targets():
         assert not is_query(str(row["target"]))
         assert not is_query(str(row.get("title", "")))
@@ -101,7 +101,7 @@ def test_messages(query, message):
     assert message in str(error.value)
 
 
-def test_where_one_target_is_asked_a_query_must_be_one():
+def test_a_single_target_rejects_queries_for_several():
     assert str(parse_target("onnxruntime==1.17")) == "onnxruntime:1.17.3"
     with pytest.raises(specgate.InputError, match="expected one target, found a query for"):
         parse_target("onnxruntime>=1.17")
@@ -136,7 +136,7 @@ def read_output(capsys, *arguments):
     return capsys.readouterr().out
 
 
-def test_what_is_the_same_for_a_query_is_shown_once(model, capsys):
+def test_equal_findings_of_a_query_are_shown_once(model, capsys):
     text = read_output(capsys, "-t", "onnx:onnxruntime>=1.6,<1.12")
     assert "targets: onnx:onnxruntime>=1.6,<1.12 (6)" in text
     assert text.count("onnx/model/opset-import") == 1  # except for the opsets of the releases they are the same
@@ -151,7 +151,7 @@ def test_what_is_the_same_for_a_query_is_shown_once(model, capsys):
 
 
 @pytest.mark.parametrize("chosen", ["text", "github", "html"])
-def test_what_all_targets_of_a_query_have_is_shown_once(model, capsys, chosen):
+def test_findings_of_all_targets_of_a_query_are_shown_once(model, capsys, chosen):
     chain = models.chain("x", "m", "y", value_info=[models.info("m", (7, 7))])
     (model / "m.onnx").write_bytes(chain.SerializeToString())
     shown = read_output(capsys, "-t", "onnx>=17", "--format", chosen)
@@ -164,7 +164,7 @@ def test_what_all_targets_of_a_query_have_is_shown_once(model, capsys, chosen):
     }
 
 
-def test_what_differs_by_more_than_levels_stays_apart(model, capsys):
+def test_findings_that_differ_by_more_than_levels_stay_separate(model, capsys):
     node = models.helper.make_node("Gelu", ["x"], ["y"])
     new_model = models.model(models.graph([node, models.relu("y", "z")], ["x"], ["z"]), opsets=[("", 24)])
     (model / "m.onnx").write_bytes(new_model.SerializeToString())
@@ -174,7 +174,7 @@ def test_what_differs_by_more_than_levels_stays_apart(model, capsys):
     assert "all 2 nodes exist unchanged at 20 (likewise up to onnx:23)" in text
 
 
-def test_programs_are_reported_which_findings_are_one(model, capsys):
+def test_json_groups_equal_findings(model, capsys):
     document = json.loads(read_output(capsys, "-t", "onnx:onnxruntime>=1.6,<1.12", "-t", "onnx:5", "--format", "json"))
     marks = {item["fingerprint"]: item for item in document["findings"]}
     assert [(len(item["targets"]), item["id"]) for item in document["grouped"]] == [

@@ -46,13 +46,13 @@ def test_the_tour_shows_real_output(path, block, capsys, monkeypatch):
         assert block == real
 
 
-def test_the_python_example_holds(monkeypatch):
+def test_the_python_example_runs(monkeypatch):
     monkeypatch.chdir(ROOT)
     (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     exec(compile(code, "README.md", "exec"), {})
 
 
-def test_the_example_of_columns_holds():
+def test_the_example_of_columns_runs():
     text = (ROOT / "docs" / "pages" / "python.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     exec(compile(code, "python.md", "exec"), {})
@@ -88,7 +88,7 @@ def test_ci_runs_exactly_the_test_command():
     assert command in [line.strip() for line in lines]
 
 
-def test_the_coverage_table_is_true():
+def test_the_coverage_table_is_correct():
     from specgate.spec.tables import dialect
 
     for name, row in (("directml", "| DirectML |"), ("onnx", "| ONNX |"), ("openvino", "| OpenVINO |")):
@@ -104,7 +104,7 @@ def test_the_coverage_table_is_true():
                 assert all(f"`{operator}`" in line for operator in operators)
 
 
-def test_the_coverage_of_the_runtime_is_true():
+def test_the_coverage_of_the_runtime_is_correct():
     from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
     from specgate.runtimes.onnxruntime.registrations import runtime_tables
 

@@ -32,7 +32,7 @@ class Echo(ProcessOwner[PipedProcess]):
             return process.read(1)
 
 
-def test_a_worn_process_is_replaced_and_a_closed_one_is_not() -> None:
+def test_a_used_up_process_is_replaced_and_a_closed_oracle_is_not() -> None:
     with Echo() as echo:
         assert [echo.ask(b"a") for _ in range(5)] == [b"a"] * 5
         assert echo.started == 3

@@ -21,7 +21,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_nothing_differs_where_nothing_changed(recorded: Path) -> None:
+def test_unchanged_tables_have_no_differences(recorded: Path) -> None:
     assert list(compare(recorded)) == []
 
 
@@ -47,5 +47,5 @@ def test_descriptors_differ_and_answers_cover_every_basis() -> None:
     assert any("n" in text for text in messages)
 
 
-def test_what_cannot_be_read_has_no_answers() -> None:
+def test_unreadable_descriptors_have_no_answers() -> None:
     assert answers(dialect("onnx").operator("OneHot"), {"op_type": 3}) is None

@@ -87,7 +87,7 @@ def values(item: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS)
-def test_it_is_made_compared_and_shown_as_a_data_class(ours: Any, theirs: Any) -> None:
+def test_init_eq_and_repr_match_a_dataclass(ours: Any, theirs: Any) -> None:
     result = [(ours(*inputs), theirs(*inputs)) for inputs in GIVEN[ours]]
     for item, other in result:
         assert values(item) == values(other)
@@ -124,13 +124,13 @@ def test_the_init_of_a_class_is_generated_with_its_first_object() -> None:
     assert Late.__init__.__qualname__ == "Late.__init__"
 
 
-def test_a_list_is_made_for_each() -> None:
+def test_each_object_has_a_separate_list() -> None:
     open_, two = Open("a"), Open("a")
     open_.listed.append(1)
     assert two.listed == []
 
 
-def test_nothing_is_assigned_to_a_frozen_one() -> None:
+def test_frozen_objects_reject_assignment() -> None:
     for item in (Frozen("a"), Noting("a")):
         with pytest.raises(dataclasses.FrozenInstanceError):
             item.name = "b"  # type: ignore[misc]
@@ -143,7 +143,7 @@ def test_nothing_is_assigned_to_a_frozen_one() -> None:
 
 
 @pytest.mark.parametrize("item", [Frozen("a", 4, (1,)), Open("b", [1, 2], 3), Kept("c"), Noting("d")])
-def test_it_is_copied_and_pickled(item: Any) -> None:
+def test_objects_are_copied_and_pickled(item: Any) -> None:
     for result in (copy.copy(item), copy.deepcopy(item), pickle.loads(pickle.dumps(item)), replace(item)):
         assert result.__class__ is item.__class__
         assert values(result) == values(item)
@@ -152,7 +152,7 @@ def test_it_is_copied_and_pickled(item: Any) -> None:
         assert copy.replace(item, name="z").name == "z"  # type: ignore[attr-defined, unused-ignore]
 
 
-def test_dataclasses_takes_it() -> None:
+def test_dataclasses_functions_accept_slotted_classes() -> None:
     frozen = Frozen("a", 4, (1,))
     assert dataclasses.is_dataclass(frozen)
     assert dataclasses.asdict(frozen) == {"name": "a", "size": 4, "many": (1,), "hidden": "x"}
@@ -174,7 +174,7 @@ def test_a_derived_class_has_the_fields_of_its_base() -> None:
     assert [f.name for f in dataclasses.fields(body)] == ["inputs", "outputs", "call"]
 
 
-def test_slots_besides_fields() -> None:
+def test_slots_next_to_fields() -> None:
     assert weakref.ref(kept := Kept("a"))() is kept
     noting = Noting("a")
     noting.__dict__["more"] = 1
@@ -182,10 +182,10 @@ def test_slots_besides_fields() -> None:
     assert not hasattr(Open("a"), "__dict__")
 
 
-def test_the_fields_for_dataclasses_are_made_once() -> None:
+def test_the_fields_for_dataclasses_are_created_once() -> None:
     assert Frozen.__dataclass_fields__ is Frozen.__dataclass_fields__
 
 
-def test_a_derived_class_has_its_own_fields_for_dataclasses() -> None:
+def test_a_derived_class_has_separate_fields_for_dataclasses() -> None:
     assert [each.name for each in dataclasses.fields(GraphDesc)] == ["inputs", "outputs"]
     assert [each.name for each in dataclasses.fields(BodyDesc)] == ["inputs", "outputs", "call"]

@@ -65,7 +65,7 @@ def test_releases(text: str, expected: tuple[str, str]) -> None:
     assert target.described == f"{target} ({dialect(target.dialect).label(expected[0])})"
 
 
-def test_a_release_says_what_it_reads() -> None:
+def test_a_release_has_its_ir_version() -> None:
     assert parse_target("onnx:17").ir_version == 8
     assert parse_target("onnx:1.16").ir_version == 10
     assert parse_target("openvino:2024.0").ir_version == 11
@@ -114,7 +114,7 @@ def test_any_text_is_a_target_or_rejected(text: str, start: str) -> None:
         assert target.level in dialect(target.dialect).levels
 
 
-def test_every_listed_target_can_be_asked_for() -> None:
+def test_every_listed_target_is_accepted() -> None:
     rows = known_targets()
     for row in rows:
         target = parse_target(row["target"])
@@ -133,7 +133,7 @@ def test_repetitions_are_dropped() -> None:
     assert parse_targets([]) == []
 
 
-def test_what_is_remembered_stays_small() -> None:
+def test_the_target_cache_is_bounded() -> None:
     for spaces in range(1200):
         parse_target("onnx:17" + " " * spaces)
     assert len(_parsed) <= 1001
@@ -157,7 +157,7 @@ def test_a_level_of_a_known_dialect() -> None:
     assert parse_target("onnx:17", "openvino") == parse_target("onnx:17")
 
 
-def test_one_target_is_not_a_list_of_letters() -> None:
+def test_a_target_string_is_not_a_list_of_letters() -> None:
     assert parse_targets("onnx:17") == [parse_target("onnx:17")]
     assert parse_targets(parse_target("onnx:17")) == [parse_target("onnx:17")]
 
@@ -165,7 +165,7 @@ def test_one_target_is_not_a_list_of_letters() -> None:
 @pytest.mark.parametrize(
     "name", ["windows-10-22h2", "Windows 11 23H2", "win11 25h2", "Windows Server 2022", "server 2025"]
 )
-def test_a_release_of_which_no_source_states_the_level(name: str) -> None:
+def test_a_release_without_a_documented_level(name: str) -> None:
     """Unknown releases are not guessed: the message names the way to look them up."""
     for text in (f"directml:{name}", name):
         with pytest.raises(InputError) as caught:
@@ -189,7 +189,7 @@ def test_a_level_by_a_number(name: str, expected: object, level: str | None) -> 
     assert dialect(name).level_named(expected) == level
 
 
-def test_a_number_too_long_to_print_is_no_level() -> None:
+def test_a_number_too_long_to_print_is_not_a_level() -> None:
     assert dialect("onnx").level_named(10**5000) is None
 
 
@@ -207,7 +207,7 @@ def test_targets_of_one_implementation() -> None:
 
 
 @pytest.mark.parametrize("expected", ["2024.0", "opset16", "none", "2019.1"])
-def test_releases_that_an_implementation_was_not_asked_of(expected: str) -> None:
+def test_releases_without_observations_of_an_implementation(expected: str) -> None:
     with pytest.raises(InputError, match=r"is known of 2026\.4 and 2026\.4\.1; for others: openvino:RELEASE"):
         parse_target(f"openvino-cpu:{expected}")
     assert at_level(f"openvino-cpu:{expected}") == f"openvino-cpu:{expected}"

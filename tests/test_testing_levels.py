@@ -25,11 +25,11 @@ def test_a_feature_level_is_a_number(descriptor: specgate.Descriptor) -> None:
 
 
 @pytest.mark.parametrize("level", ["5.0", 5.0, 5, "DML_FEATURE_LEVEL_5_0", "0x5000"])
-def test_every_spelling_is_one_level(level: str | float) -> None:
+def test_every_spelling_is_the_same_level(level: str | float) -> None:
     assert testing.finding_ids("directml", "GEMM", level) == testing.finding_ids("directml", "GEMM", "5.0")
 
 
-def test_levels_of_the_others() -> None:
+def test_levels_of_other_dialects() -> None:
     assert testing.near_valid("onnx", "OneHot", 11) is not None
     descriptor = specgate.descriptor(
         {
@@ -42,7 +42,7 @@ def test_levels_of_the_others() -> None:
 
 
 @pytest.mark.parametrize("level", [99, 4.15, "99", True, None, [17]])
-def test_what_is_no_level(level: Any) -> None:
+def test_unknown_levels_are_rejected(level: Any) -> None:
     for call in (testing.descriptors, testing.near_valid, testing.finding_ids):
         with pytest.raises(InputError, match=r"unknown opset '.+' of onnx; expected one of 1, 2, 3"):
             call("onnx", "OneHot", level)

@@ -67,7 +67,7 @@ def read_output(code: str) -> str:
 
 
 @pytest.mark.slow
-def test_eight_threads_say_what_one_says() -> None:
+def test_eight_threads_agree_with_a_single_thread() -> None:
     alone = read_output("print(work())")
     together = read_output(
         "sys.setswitchinterval(1e-5)\n"
@@ -82,7 +82,7 @@ def test_eight_threads_say_what_one_says() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked on this system")
-def test_a_fork_while_others_work_works_too() -> None:
+def test_a_fork_during_work_of_other_threads() -> None:
     """Three forks while a thread lints and executes; imports, which have locks, are done."""
     result = read_output(
         "expected, children, enough = work(), [], threading.Event()\n"
@@ -117,7 +117,7 @@ class Slow:
         return [self.number]
 
 
-def test_a_value_that_one_thread_computes_holds_up_no_other() -> None:
+def test_computing_a_value_does_not_block_other_threads() -> None:
     first = Slow(0)
     thread = threading.Thread(target=lambda: first.value)
     thread.start()

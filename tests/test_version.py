@@ -38,26 +38,26 @@ def state(source: str) -> Iterator[str]:
             yield node.value.value
 
 
-def test_one_module_states_it() -> None:
+def test_a_single_module_states_the_version() -> None:
     modules = {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "specgate").rglob("*.py"))}
     texts_by_name = {name: list(state(path.read_text(encoding="utf-8"))) for name, path in modules.items()}
     assert {name: versions for name, versions in texts_by_name.items() if versions} == {HOME: [specgate.__version__]}
 
 
-def test_the_build_reads_it_there() -> None:
+def test_the_build_reads_the_version_from_the_module() -> None:
     table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in table["project"]
     assert table["project"]["dynamic"] == ["version"]
     assert table["tool"]["hatch"]["version"] == {"path": HOME}
 
 
-def test_no_other_file_repeats_it() -> None:
+def test_other_files_do_not_repeat_the_version() -> None:
     pattern = re.compile(rf"(?<![\w.]){re.escape(specgate.__version__)}(?![\w.])")
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in FILES if (ROOT / name).is_file()}
     assert [name for name, text in texts.items() if pattern.search(text)] == []
 
 
-def test_a_second_place_would_be_found() -> None:
+def test_a_second_version_is_detected() -> None:
     assert list(state('VERSION = "1.2.3"\nversion: str = "0.9.0"\nself.version = "2.0rc1"')) == [
         "1.2.3",
         "0.9.0",

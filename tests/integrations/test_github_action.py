@@ -77,14 +77,14 @@ def lint(workspace: Path, **inputs: str) -> Ran:
     return Ran(done.returncode, done.stdout + done.stderr, pairs, summary.read_text(encoding="utf-8"))
 
 
-def test_a_good_model_passes(workspace):
+def test_a_valid_model_passes(workspace):
     ran = lint(workspace, paths="model.onnx", targets="onnx:17")
     assert (ran.code, ran.outputs) == (0, {"exit-code": "0"})
     assert "0 findings in 6 nodes" in ran.log
     assert ran.summary.startswith("### specgate lint\n\n    targets: onnx:17\n")
 
 
-def test_a_bad_model_fails_with_an_annotation_at_its_path_in_the_checkout(workspace):
+def test_a_model_with_errors_fails_with_annotations_at_its_path(workspace):
     ran = lint(workspace, targets="onnx:15\nonnx:9\n")
     assert (ran.code, ran.outputs) == (1, {"exit-code": "1"})
     annotations = [line for line in ran.log.splitlines() if line.startswith("::error ")]
@@ -99,7 +99,7 @@ def test_findings_need_not_fail_the_step(workspace):
 
 
 @pytest.mark.slow
-def test_unusable_input_fails_the_step_whatever_is_asked_for(workspace):
+def test_unusable_input_fails_the_step_despite_fail_false(workspace):
     (workspace / "repo/broken.onnx").write_bytes(b"\xff\xff\xff")
     ran = lint(workspace, targets="onnx:17", fail="false")
     assert (ran.code, ran.outputs) == (2, {"exit-code": "2"})
@@ -107,7 +107,7 @@ def test_unusable_input_fails_the_step_whatever_is_asked_for(workspace):
     assert lint(workspace, targets="onnx:nope", fail="false").code == 2
 
 
-def test_reports_are_written_besides(workspace):
+def test_report_files_are_written_next_to_annotations(workspace):
     ran = lint(workspace, targets="onnx:15", sarif="out.sarif", junit="out.xml", html="out.html")
     assert ran.code == 1
     sarif: Any = json.loads((workspace / "repo/out.sarif").read_text(encoding="utf-8"))
@@ -134,13 +134,13 @@ def test_inputs_are_not_executed(workspace):
     assert not (workspace / "repo/pwned").exists()
 
 
-def test_no_script_holds_an_expression():
+def test_scripts_contain_no_expressions():
     for step in STEPS.values():
         assert "${{" not in step["run"]
         assert step["shell"] == "bash"
 
 
-def test_every_input_is_used_and_every_expression_is_known():
+def test_every_input_is_used_and_every_expression_evaluates():
     text = json.dumps(ACTION["runs"])
     used = set(re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", text))
     assert used == set(ACTION["inputs"])

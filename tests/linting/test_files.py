@@ -44,7 +44,7 @@ def reject(*paths: str, exclude: str | None = None) -> str:
     return str(caught.value)
 
 
-def test_a_named_file_is_taken_whatever_it_is(root: Path) -> None:
+def test_a_named_file_is_accepted_regardless_of_suffix(root: Path) -> None:
     make("a.bin", "node_modules/b.json", ".hidden/c.onnx", "d[1].onnx", content=b"")
     names = ["d[1].onnx", "a.bin", "./node_modules/b.json", ".hidden/c.onnx"]
     assert find_ids(*names, exclude="o") == names
@@ -58,7 +58,7 @@ def test_a_directory_is_walked_in_order(root: Path) -> None:
     assert find_ids(str(root / "m")) == [(root / name).as_posix() for name in expected]
 
 
-def test_the_working_directory_gives_plain_names(root: Path) -> None:
+def test_files_of_the_working_directory_have_plain_names(root: Path) -> None:
     make("a.onnx", "m/b.onnx")
     assert find_ids(".") == ["a.onnx", "m/b.onnx"]
 
@@ -70,7 +70,7 @@ def test_hidden_directories_and_installed_packages_are_skipped_unless_named(root
     assert find_ids("*/.cache/*/*.onnx") == ["m/.cache/x/a.onnx"]
 
 
-def test_only_what_looks_like_a_model_is_taken_from_a_directory(root: Path) -> None:
+def test_directories_yield_only_files_that_look_like_models(root: Path) -> None:
     make("m/a.onnx")
     make("m/pom.xml", content=b"<project/>")
     make("m/package.json", content=b'{"type": "module", "version": "1"}')
@@ -112,12 +112,12 @@ def test_an_absolute_pattern(root: Path) -> None:
 
 
 @posix_only
-def test_a_file_whose_name_is_a_pattern_is_that_file(root: Path) -> None:
+def test_a_file_named_like_a_pattern_matches_itself(root: Path) -> None:
     make("*.onnx", "a.onnx")
     assert find_ids("*.onnx") == ["*.onnx"]
 
 
-def test_exclusion_concerns_what_was_found(root: Path) -> None:
+def test_exclusion_applies_to_discovered_files_only(root: Path) -> None:
     make("m/a.onnx", "m/old/b.onnx")
     assert find_ids("m", exclude="old") == ["m/a.onnx"]
     assert find_ids("m/**/*.onnx", exclude="old") == ["m/a.onnx"]
@@ -131,7 +131,7 @@ def test_an_excluded_file_is_not_opened(root: Path, monkeypatch: pytest.MonkeyPa
     assert find_ids("m", exclude="json") == ["m/a.onnx"]
 
 
-def test_each_real_file_is_taken_once_as_it_was_first_named(root: Path) -> None:
+def test_each_real_file_is_listed_once_by_its_first_name(root: Path) -> None:
     make("m/a.onnx", "m/b.onnx")
     assert find_ids("m/b.onnx", "m", "m/*.onnx", "./m/a.onnx") == ["m/b.onnx", "m/a.onnx"]
 
@@ -176,13 +176,13 @@ def test_special_files(root: Path) -> None:
         ("x" * 5000, "cannot be read"),
     ],
 )
-def test_what_gives_no_file_is_rejected(root: Path, path: str, what: str) -> None:
+def test_paths_without_files_are_rejected(root: Path, path: str, what: str) -> None:
     make("a.onnx")
     Path("empty").mkdir()
     assert what in reject("a.onnx", path)
 
 
-def test_no_path_at_all_is_rejected() -> None:
+def test_an_empty_path_list_is_rejected() -> None:
     assert "expected at least one file" in reject()
 
 
@@ -221,7 +221,7 @@ def test_no_path_at_all_is_rejected() -> None:
         ("a.yml", b"jobs:\n  test:\n", False),
     ],
 )
-def test_what_looks_like_a_model(root: Path, name: str, content: bytes, expected: bool) -> None:
+def test_files_that_look_like_models(root: Path, name: str, content: bytes, expected: bool) -> None:
     make(name, content=content)
     assert looks_like_model(name) is expected
 
@@ -256,9 +256,7 @@ def test_shown_text_is_short_and_on_one_line(text: str) -> None:
 
 
 @given(st.text("*?[]!-^&|~/.ab\\", min_size=1).filter(lambda text: not text.startswith("/") and ".." not in text))
-def test_arbitrary_patterns_raise_nothing_but_input_errors(
-    tmp_path_factory: pytest.TempPathFactory, pattern: str
-) -> None:
+def test_arbitrary_patterns_raise_only_input_errors(tmp_path_factory: pytest.TempPathFactory, pattern: str) -> None:
     base = tmp_path_factory.getbasetemp() / "patterns"
     (base / "a" / "b").mkdir(parents=True, exist_ok=True)
     (base / "a" / "b" / "a.onnx").touch()

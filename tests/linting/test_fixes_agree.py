@@ -60,7 +60,7 @@ def opsets(text):
 
 
 @pytest.mark.slow
-def test_nothing_marked_fixable_stays_and_no_fix_asks_for_what_the_target_lacks(tmp_path, record_property):
+def test_fixable_findings_disappear_and_fixes_exist_at_the_target(tmp_path, record_property):
     path, fixable, questions = tmp_path / "m.onnx", 0, 0
     for index, (name, onnx_model, level) in enumerate(examples()):
         if index % 10 and not ALL:
@@ -87,7 +87,7 @@ def test_nothing_marked_fixable_stays_and_no_fix_asks_for_what_the_target_lacks(
     assert fixable > 5
 
 
-def test_an_import_is_lowered_rather_than_a_node_moved_to_what_the_target_lacks(tmp_path):
+def test_lowering_the_import_is_preferred_to_unsupported_fields(tmp_path):
     node = helper.make_node("ReduceMean", ["x"], ["y"], name="r", axes=[1])
     new_model = model(graph([node], (info("x", (2, 3)),), (info("y", (2, 1)),)), opsets=(("", 18),))
     path = tmp_path / "m.onnx"
@@ -102,7 +102,7 @@ def test_an_import_is_lowered_rather_than_a_node_moved_to_what_the_target_lacks(
     onnx.checker.check_model(str(path), full_check=True)
 
 
-def test_a_wrong_statement_is_one_finding_and_not_one_of_each_reader(tmp_path):
+def test_a_wrong_value_info_is_reported_once_for_all_consumers(tmp_path):
     nodes = [helper.make_node("Split", ["x"], ["a", "b"], num_outputs=2), relu("a", "y"), relu("b", "z")]
     body = graph(nodes, (info("x", (4,)),), ("y", "z"), value_info=[info("a", (3,)), info("b", (2,))])
     path = tmp_path / "m.onnx"
@@ -113,7 +113,7 @@ def test_a_wrong_statement_is_one_finding_and_not_one_of_each_reader(tmp_path):
     assert finding.fixable
 
 
-def test_attributes_that_the_target_lacks_are_reported_even_at_their_defaults(tmp_path):
+def test_unsupported_attributes_are_reported_even_at_their_defaults(tmp_path):
     shape = helper.make_tensor("s", INT64, [1], [2])
     nodes = [helper.make_node("Reshape", ["x", "s"], ["m"], allowzero=0), relu("m", "y")]
     new_model = model(graph(nodes, initializers=[shape]), opsets=(("", 14),))
@@ -129,7 +129,7 @@ def test_attributes_that_the_target_lacks_are_reported_even_at_their_defaults(tm
 @pytest.mark.parametrize(
     ("operator", "kind", "cast"), [("Erf", "BOOL", "FLOAT"), ("Exp", "UINT16", "FLOAT"), ("Exp", "INT32", "DOUBLE")]
 )
-def test_a_cast_is_to_what_the_runtime_has_a_kernel_for(operator, kind, cast):
+def test_proposed_casts_have_a_kernel_in_the_runtime(operator, kind, cast):
     element = getattr(onnx.TensorProto, kind)
     body = graph([helper.make_node(operator, ["x"], ["y"])], (info("x", (2,), element),), (info("y", (2,), FLOAT),))
     new_model = model(body, opsets=(("", 13),))
@@ -148,7 +148,7 @@ def add_size(*sizes):
     return model(new_graph, opsets=(("", 17),))
 
 
-def test_the_sizes_to_pin_are_those_of_the_inputs(tmp_path, capsys):
+def test_only_input_sizes_can_be_pinned(tmp_path, capsys):
     path = str(tmp_path / "m.onnx")
     onnx.save(add_size(1, "height"), path)
     reasons = [node.reason.partition("; pin ")[2] for node in specgate.lint(path, ["onnx:17"], infer=False).undecided]

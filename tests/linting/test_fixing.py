@@ -73,13 +73,13 @@ def ids(path, target="onnx:28"):
     return {finding.id.rpartition("/")[2]: finding.fixable for finding in specgate.lint(path, [target]).findings}
 
 
-def test_imports_that_nothing_uses_go(tmp_path):
+def test_unused_imports_are_removed(tmp_path):
     new_chain = chain("x", "y")
     new_chain.opset_import.extend([helper.make_opsetid("com.some", 1), helper.make_opsetid("ai.onnx.ml", 3)])
     assert imports(fix(tmp_path, new_chain, x=X)) == [("", 17)]
 
 
-def test_an_import_that_is_reported_twice_goes_and_one_that_contradicts_stays(tmp_path, capsys):
+def test_equal_imports_are_removed_and_conflicting_imports_stay(tmp_path, capsys):
     new_chain = chain("x", "y")
     new_chain.opset_import.append(helper.make_opsetid("ai.onnx", 17))
     assert imports(fix(tmp_path, new_chain, x=X)) == [("", 17)]
@@ -97,12 +97,12 @@ def test_the_import_of_a_function_that_is_not_called_stays(tmp_path):
     assert ids(save(tmp_path / "m.onnx", new_model))["opset-unused"] is False
 
 
-def test_what_is_stated_of_values_that_are_not_there_goes(tmp_path):
+def test_value_infos_of_missing_values_are_removed(tmp_path):
     new_chain = chain("x", "m", "y", value_info=[info("m"), info("old"), info("older")])
     assert [value.name for value in fix(tmp_path, new_chain, x=X).graph.value_info] == ["m"]
 
 
-def test_what_is_stated_of_a_value_inside_stays(tmp_path):
+def test_value_infos_of_subgraph_values_stay(tmp_path):
     body = graph([relu("x", "inner"), relu("inner", "out")], (), ("out",), name="then")
     new_model = model(
         graph(
@@ -115,7 +115,7 @@ def test_what_is_stated_of_a_value_inside_stays(tmp_path):
     assert [value.name for value in result.graph.value_info] == ["inner"]
 
 
-def test_statements_in_a_branch_go(tmp_path):
+def test_value_infos_in_a_branch_are_removed(tmp_path):
     body = graph([relu("x", "out")], (), ("out",), name="then", value_info=[info("old"), info("out")])
     node = helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)
     new_model = model(graph([relu("x", "unread"), node], ("x", info("c", (), onnx.TensorProto.BOOL)), ("y", "unread")))
@@ -126,7 +126,7 @@ def test_statements_in_a_branch_go(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [info("m", (7, 7)), info("m", (2,), INT64)], ids=["sizes", "type"])
-def test_what_contradicts_the_node_goes(tmp_path, wrong):
+def test_value_infos_that_contradict_the_node_are_removed(tmp_path, wrong):
     new_chain = chain("x", "m", "y", value_info=[wrong])
     path = save(tmp_path / "m.onnx", new_chain)
     assert any(result.fixable for result in specgate.lint(path, ["onnx:28"]).findings if result.severity == "error")
@@ -140,7 +140,7 @@ def test_the_type_of_an_output_stays(tmp_path):
     assert (tmp_path / "m.onnx").read_bytes() == before
 
 
-def test_an_ir_version_comes_down_to_what_a_release_reads(tmp_path):
+def test_the_ir_version_is_lowered_to_that_of_the_release(tmp_path):
     new_chain = chain("x", "y")
     new_chain.ir_version = 10
     assert fix(tmp_path, new_chain, "onnx:onnxruntime-1.16", x=X).ir_version == 9
@@ -155,7 +155,7 @@ def test_an_ir_version_comes_down_to_what_a_release_reads(tmp_path):
     ],
     ids=["a type of IR version 10", "an opset of IR version 10", "an overload"],
 )
-def test_an_ir_version_that_the_file_needs_stays(tmp_path, change):
+def test_a_required_ir_version_stays(tmp_path, change):
     new_chain = chain("x", "y")
     new_chain.ir_version = 10
     change(new_chain)
@@ -180,13 +180,13 @@ def shaping(allowzero, opset=14, **more):
 GRID = np.arange(8, dtype=np.float32).reshape(2, 4)
 
 
-def test_an_opset_comes_down_where_only_defaults_keep_it_up(tmp_path):
+def test_the_opset_is_lowered_if_only_defaults_require_it(tmp_path):
     result = fix(tmp_path, shaping(0), "onnx:13", x=GRID)
     assert imports(result) == [("", 13)]
     assert not result.graph.node[0].attribute
 
 
-def test_an_attribute_in_the_middle_goes_alone(tmp_path):
+def test_an_attribute_between_others_is_removed_without_them(tmp_path):
     onnx_model = shaping(0, 19)
     onnx_model.graph.node[1].attribute.insert(0, helper.make_attribute("saturate", 1))
     result = fix(tmp_path, onnx_model, "onnx:13", x=GRID)
@@ -204,7 +204,7 @@ def test_an_attribute_in_the_middle_goes_alone(tmp_path):
     ],
     ids=["another value", "another meaning", "another operator", "two imports"],
 )
-def test_an_opset_that_the_nodes_need_stays(tmp_path, onnx_model, target):
+def test_an_opset_that_nodes_require_stays(tmp_path, onnx_model, target):
     path = save(tmp_path / "m.onnx", onnx_model)
     before = (tmp_path / "m.onnx").read_bytes()
     assert lint(path, "--fix", target=target) == 1
@@ -252,7 +252,7 @@ def test_a_model_with_functions_keeps_its_opset(tmp_path):
     assert ids(save(tmp_path / "m.onnx", new_model), "onnx:15")["opset-import"] is False
 
 
-def test_of_several_targets_the_lowest_counts(tmp_path):
+def test_the_lowest_of_several_targets_decides_the_opset(tmp_path):
     path = save(tmp_path / "m.onnx", chain("x", "y"))
     assert main(["lint", path, "-t", "onnx:16", "-t", "onnx:14", "-t", "onnx:15", "--fix"]) == 0
     assert imports(onnx.load(path)) == [("", 14)]
@@ -272,7 +272,7 @@ def big():
     return head + b"\x3a" + length + inner + bytes([0xFA, 0x7D, 2]) + b"xy"
 
 
-def test_other_bytes_stay(tmp_path):
+def test_unrelated_bytes_stay_unchanged(tmp_path):
     path = save(tmp_path / "m.onnx", big())
     before = (tmp_path / "m.onnx").read_bytes()
     lint(path, "--fix")
@@ -340,7 +340,7 @@ def test_links_and_permissions_stay(tmp_path):
     assert sorted(value.name for value in tmp_path.iterdir()) == ["link.onnx", "real.onnx"]
 
 
-def test_a_file_stays_whole_where_writing_fails(tmp_path, monkeypatch, capsys):
+def test_a_file_stays_complete_if_writing_fails(tmp_path, monkeypatch, capsys):
     path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
     before = (tmp_path / "m.onnx").read_bytes()
 
@@ -356,7 +356,7 @@ def test_a_file_stays_whole_where_writing_fails(tmp_path, monkeypatch, capsys):
     assert [value.name for value in tmp_path.iterdir()] == ["m.onnx"]
 
 
-def test_a_file_that_is_replaced_while_it_is_copied_is_left_alone(tmp_path, monkeypatch, capsys):
+def test_a_file_replaced_during_the_copy_is_not_changed(tmp_path, monkeypatch, capsys):
     path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
     save(tmp_path / "export.onnx", chain("x", "m", "y", value_info=[info("old")]))
     export = (tmp_path / "export.onnx").read_bytes()
@@ -380,7 +380,7 @@ def test_hard_links_that_a_fix_breaks_are_reported(tmp_path, capsys):
     assert f"specgate: note: {path}: its other names (1 hard links) still have" in capsys.readouterr().err
 
 
-def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path):
+def test_a_file_changed_since_reading_is_not_changed(tmp_path):
     path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
     file = EditedModel(path, [Edit((("graph", 0), ("value_info", 0)), expected="old")])
     save(tmp_path / "m.onnx", chain("x", "m", "y", value_info=[info("old")]))
@@ -394,7 +394,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path):
         EditedModel(path, [Edit((("graph", 0), ("value_info", 4)), expected="old")])
 
 
-def test_what_would_have_a_new_finding_is_left_alone(tmp_path, monkeypatch, capsys):
+def test_a_fix_that_adds_a_finding_is_not_written(tmp_path, monkeypatch, capsys):
     """An unsafe change, which removes a used import, is not written."""
     path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
     before = (tmp_path / "m.onnx").read_bytes()
@@ -405,7 +405,7 @@ def test_what_would_have_a_new_finding_is_left_alone(tmp_path, monkeypatch, caps
     assert (tmp_path / "m.onnx").read_bytes() == before
 
 
-def test_a_graph_in_parts_is_left_alone(tmp_path, capsys):
+def test_a_graph_in_several_parts_is_not_changed(tmp_path, capsys):
     whole = chain("x", "y", value_info=[info("old")]).SerializeToString()
     path = save(tmp_path / "m.onnx", whole + onnx.ModelProto(graph=graph([], (), ())).SerializeToString())
     before = (tmp_path / "m.onnx").read_bytes()
@@ -414,7 +414,7 @@ def test_a_graph_in_parts_is_left_alone(tmp_path, capsys):
     assert (tmp_path / "m.onnx").read_bytes() == before
 
 
-def test_what_is_printed(tmp_path, monkeypatch, capsys):
+def test_fix_output_lists_and_counts_fixes(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     onnx_model = shaping(0)
     onnx_model.graph.value_info.append(info("old", (1, "k")))
@@ -445,7 +445,7 @@ def test_what_is_printed(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_only_what_is_selected_is_fixed(tmp_path, monkeypatch):
+def test_only_selected_findings_are_fixed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     new_chain = chain("x", "y", value_info=[info("old")])
     new_chain.opset_import.append(helper.make_opsetid("com.some", 1))
@@ -460,7 +460,7 @@ def test_only_what_is_selected_is_fixed(tmp_path, monkeypatch):
     assert not onnx.load(path).graph.value_info
 
 
-def test_the_json_says_what_is_fixable_and_what_is_fixed(tmp_path, capsys):
+def test_json_marks_fixable_and_fixed_findings(tmp_path, capsys):
     path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
     lint(path, "--format", "json")
     document = json.loads(capsys.readouterr().out)
@@ -482,13 +482,13 @@ def test_the_json_says_what_is_fixable_and_what_is_fixed(tmp_path, capsys):
         (["m.onnx", "--fix", "--baseline", "b.json", "--update-baseline"], "--update-baseline"),
     ],
 )
-def test_options_that_do_not_go_together(tmp_path, monkeypatch, capsys, options, message):
+def test_conflicting_options_are_rejected(tmp_path, monkeypatch, capsys, options, message):
     monkeypatch.chdir(tmp_path)
     save(tmp_path / "m.onnx", chain("x", "y"))
     assert main(["lint", "-t", "onnx:28", *options]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_of_bytes_nothing_is_fixable(tmp_path):
+def test_findings_of_in_memory_models_are_not_fixable(tmp_path):
     new_chain = chain("x", "y", value_info=[info("old")])
     assert not any(finding.fixable for finding in specgate.lint(new_chain, ["onnx:28"]).findings)

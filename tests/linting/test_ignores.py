@@ -94,11 +94,11 @@ def test_a_matching_ignore_silences(tmp_path: Path, entry: Ignore) -> None:
         ignore(target="onnx:13"),
     ],
 )
-def test_any_other_ignore_does_not(tmp_path: Path, entry: Ignore) -> None:
+def test_an_ignore_without_a_match_does_nothing(tmp_path: Path, entry: Ignore) -> None:
     assert apply_patch(tmp_path, report(finding()), entry)[1] == []
 
 
-def test_a_finding_without_a_place_is_matched_by_rule_alone(tmp_path: Path) -> None:
+def test_a_finding_without_a_location_is_matched_by_rule_only(tmp_path: Path) -> None:
     bare = Finding("onnx/OneHot/axis-range", "error", "m")
     narrow = [ignore(path="**"), ignore(node="*"), ignore(target="onnx:17")]
     assert apply_patch(tmp_path, report(bare), *narrow)[1] == []
@@ -132,7 +132,7 @@ def test_an_expired_ignore_is_reported_and_silences_nothing(tmp_path: Path) -> N
     assert given_report.ignored == []
 
 
-def test_an_expired_ignore_is_reported_even_if_it_covers_nothing(tmp_path: Path) -> None:
+def test_an_expired_ignore_is_reported_even_without_matches(tmp_path: Path) -> None:
     entry = ignore(path="other/**", until=date(2027, 1, 30))
     assert apply_patch(tmp_path, report(), entry) == (["specgate/ignore-expired"], [])
 
@@ -152,7 +152,7 @@ def test_an_expired_ignore_is_reported_even_if_it_covers_nothing(tmp_path: Path)
         (ignore("specgate/no-target"), True),
     ],
 )
-def test_a_stale_ignore_is_reported_where_it_covers_something(tmp_path: Path, entry: Ignore, stale: bool) -> None:
+def test_a_stale_ignore_is_reported_if_its_files_were_linted(tmp_path: Path, entry: Ignore, stale: bool) -> None:
     given_report = report(finding("a/b"))
     apply_ignores(given_report, [entry], today=TODAY, root=tmp_path)
     assert [result.id for result in given_report.findings] == ["a/b"] + ["specgate/ignore-stale"] * stale
@@ -174,9 +174,7 @@ def test_a_stale_ignore_is_reported_where_it_covers_something(tmp_path: Path, en
         ("openvino/*/axis-range", "none"),
     ],
 )
-def test_a_runtime_target_covers_its_own_rules_and_those_of_its_dialect(
-    tmp_path: Path, target: str, rule: str, where: str
-) -> None:
+def test_a_runtime_target_covers_runtime_and_dialect_rules(tmp_path: Path, target: str, rule: str, where: str) -> None:
     given_report = Report(targets=[target], files=["models/a.onnx"])
     stale = where == "all" or (where == "runtime" and not target.startswith("onnx:"))
     assert apply_patch(tmp_path, given_report, ignore(rule)) == (["specgate/ignore-stale"] * stale, [])
@@ -191,7 +189,7 @@ def test_a_runtime_target_covers_its_own_rules_and_those_of_its_dialect(
         ("specgate/other", "expected a rule id such as"),
     ],
 )
-def test_an_ignore_of_no_rule_says_so(tmp_path: Path, rule: str, hint: str) -> None:
+def test_an_ignore_of_a_missing_rule_is_reported(tmp_path: Path, rule: str, hint: str) -> None:
     given_report = report(finding("a/b"))
     apply_ignores(given_report, [ignore(rule, path="other/**")], today=TODAY, root=tmp_path)
     last = given_report.findings[-1]
@@ -200,7 +198,7 @@ def test_an_ignore_of_no_rule_says_so(tmp_path: Path, rule: str, hint: str) -> N
     assert hint in last.message
 
 
-def test_of_two_ignores_for_one_finding_neither_is_stale(tmp_path: Path) -> None:
+def test_two_ignores_of_the_same_finding_are_not_stale(tmp_path: Path) -> None:
     given_report = report(finding())
     assert apply_patch(tmp_path, given_report, ignore(), ignore("onnx/*/*")) == ([], [finding().id])
 
@@ -211,7 +209,9 @@ def test_a_pattern_of_many_stars_answers_in_time(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.sampled_from(["a/b", "a/c", "d/e/f"])), st.text("abcdef*?/[]-!^&", max_size=8), st.text("ab/[]'* "))
-def test_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, rules: list[str], rule: str, node: str) -> None:
+def test_every_finding_is_kept_or_ignored(
+    tmp_path_factory: pytest.TempPathFactory, rules: list[str], rule: str, node: str
+) -> None:
     findings = [finding(item) for item in rules]
     given_report = report(*findings)
     apply_ignores(given_report, [ignore(rule), ignore(node=node)], today=TODAY, root=tmp_path_factory.getbasetemp())

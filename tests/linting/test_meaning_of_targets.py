@@ -40,7 +40,7 @@ def split(parts, *, opset, typed=("c",), sizes=(2, 2)):
 @pytest.mark.parametrize("opset", [13, 18])
 @pytest.mark.parametrize("infer", [True, False])
 @pytest.mark.parametrize("typed", [("a",), ("c",), ("a", "c")])
-def test_outputs_without_a_type_count(opset, infer, typed):
+def test_untyped_outputs_count_as_present(opset, infer, typed):
     onnx.checker.check_model(split(3, opset=opset, typed=typed))
     report = specgate.lint(split(3, opset=opset, typed=typed), [f"onnx:{opset}"], infer=infer)
     assert (report.findings, report.undecided, report.nodes) == ([], [], 1)
@@ -63,7 +63,7 @@ def batch_normalization(*outputs):
     return model(graph([node], inputs, [info(outputs[0], (2, 3, 4)), info(outputs[-1], (3,))]), opsets=[("", 15)])
 
 
-def test_an_output_without_a_type_is_not_one_that_is_left_out():
+def test_an_output_without_a_type_is_not_omitted():
     assert specgate.lint(batch_normalization("y", "rm", "rv"), ["onnx:15"], infer=False).findings == []
     findings = specgate.lint(batch_normalization("y", "", "rv"), ["onnx:15"], infer=False).findings
     assert "onnx/BatchNormalization/outputs-together" in [f.id for f in findings]
@@ -94,7 +94,7 @@ def trees(*versions):
         (trees(1), "onnx:28", "ai.onnx.ml.TreeEnsembleRegressor"),
     ],
 )
-def test_what_a_later_version_withdraws_is_a_note(onnx_model, target, operator):
+def test_an_operator_deprecated_later_is_a_note(onnx_model, target, operator):
     report = specgate.lint(onnx_model, [target])
     assert list_messages(report) == [(f"onnx/{operator}/changed", "note")]
     assert "deprecated" in report.findings[0].message
@@ -102,17 +102,17 @@ def test_what_a_later_version_withdraws_is_a_note(onnx_model, target, operator):
     assert report.nodes == 1
 
 
-def test_what_the_import_itself_lacks_is_an_error():
+def test_an_operator_missing_at_the_import_is_an_error():
     assert ("onnx/Upsample/level", "error") in list_messages(specgate.lint(upsample(10), ["onnx:17"]))
 
 
-def test_a_domain_that_is_imported_twice_in_one_version_is_a_note():
+def test_a_domain_imported_twice_at_the_same_version_is_a_note():
     report = specgate.lint(trees(3, 3), ["onnx:17"])
     assert list_messages(report) == [("onnx/model/opset-duplicate", "note")]
     assert ("onnx/model/opset-duplicate", "error") in list_messages(specgate.lint(trees(3, 1), ["onnx:17"]))
 
 
-def test_a_descriptor_that_names_its_opset_is_checked_at_it():
+def test_a_descriptor_with_an_opset_is_checked_at_that_opset():
     node = {"op_type": "Upsample", "inputs": [{"elem_type": "FLOAT", "shape": [2]}], "attributes": {"scales": [2.0]}}
     assert specgate.check({**node, "opset": 7}, "onnx:17").accepted
     assert specgate.check(node, "onnx:17").accepted is False
@@ -130,7 +130,7 @@ def newer(body=(), **more):
     return model(graph(nodes, inputs, [info("c", (2, 5))], constants), **{"opsets": [("", 18)], **more})
 
 
-def test_a_model_above_the_target_names_what_it_cannot_have_there():
+def test_a_newer_model_names_operators_the_target_lacks():
     report = specgate.lint(newer(), ["onnx:13"])
     whole, norm, pad = [f for f in report.findings if f.severity == "error"]
     assert whole.id == "onnx/model/opset-import"
@@ -144,7 +144,7 @@ def test_a_model_above_the_target_names_what_it_cannot_have_there():
     assert not [f for f in specgate.lint(newer(), ["onnx:18"]).findings if f.severity == "error"]
 
 
-def test_what_a_target_lacks_is_named_in_subgraphs_and_functions():
+def test_unsupported_operators_are_named_in_subgraphs_and_functions():
     inside = [
         graph([helper.make_node("Mish", ["x"], [f"m{at}"], name="mish")], (), (f"m{at}",), name=f"b{at}")
         for at in (0, 1)
@@ -160,14 +160,14 @@ def test_what_a_target_lacks_is_named_in_subgraphs_and_functions():
     assert sorted(places) == ["function d.F/own", "graph/if/else_branch/mish", "graph/if/then_branch/mish"]
 
 
-def test_a_type_that_only_a_later_version_takes_is_named():
+def test_types_of_later_versions_are_named():
     node = helper.make_node("Relu", ["x"], ["y"], name="one")
     new_model = model(graph([node], [info("x", (2,), INT64)], [info("y", (2,), INT64)]), opsets=[("", 14)])
     findings = specgate.lint(new_model, ["onnx:13"]).findings
     assert [f.id for f in findings] == ["onnx/model/opset-import", "onnx/Relu/X.type", "onnx/Relu/Y.type"]
 
 
-def test_an_attribute_that_says_what_holds_anyway_is_not_named():
+def test_attributes_at_their_defaults_are_not_named():
     shape = helper.make_tensor("s", INT64, [1], [4])
 
     def reshape(allowzero):
@@ -182,37 +182,37 @@ def test_an_attribute_that_says_what_holds_anyway_is_not_named():
 # Changes of a newer version to features that a node uses.
 
 
-def old(*nodes, outputs=("y",)):
+def opset_11_model(*nodes, outputs=("y",)):
     return model(
         graph(nodes, [info("x", (1, 3))], [helper.make_empty_tensor_value_info(o) for o in outputs]), opsets=[("", 11)]
     )
 
 
-def test_a_change_is_noted_once_for_each_version_and_only_where_it_is_used():
+def test_used_changes_are_noted_once_per_version():
     nodes = [helper.make_node("Softmax", ["x"], [f"s{at}"]) for at in range(5)]
     nodes += [helper.make_node("Softmax", ["x"], ["t"], axis=1), helper.make_node("Squeeze", ["x"], ["q"], axes=[0])]
     nodes += [relu("q", "r"), helper.make_node("Add", ["r", "r"], ["y"])]
-    report = specgate.lint(old(*nodes), ["onnx:17"])
+    report = specgate.lint(opset_11_model(*nodes), ["onnx:17"])
     softmax, squeeze = [f for f in report.findings if f.id.endswith("/changed")]
     assert (softmax.id, softmax.values["fields"]) == ("onnx/Softmax/changed", ["axis"])
     assert (squeeze.id, squeeze.values["nodes"]) == ("onnx/Squeeze/changed", 1)
     assert place(squeeze) == place(softmax) == ("model", None)
-    assert not [f for f in specgate.lint(old(relu("x", "y")), ["onnx:28"]).findings if "changed" in f.id]
+    assert not [f for f in specgate.lint(opset_11_model(relu("x", "y")), ["onnx:28"]).findings if "changed" in f.id]
 
 
 # Files and targets without a check.
 
 
-def test_a_target_that_checks_nothing_is_reported():
-    report = specgate.lint(old(relu("x", "y")), ["onnx:17", "openvino:2024.0"])
+def test_a_target_without_checked_nodes_is_reported():
+    report = specgate.lint(opset_11_model(relu("x", "y")), ["onnx:17", "openvino:2024.0"])
     assert list_messages(report) == [("specgate/target-idle", "warning")]
     assert report.findings[0].target == "openvino:2024.0"
     assert not report.clean
-    alone = specgate.lint(old(relu("x", "y")), ["openvino:2024.0"])
+    alone = specgate.lint(opset_11_model(relu("x", "y")), ["openvino:2024.0"])
     assert list_messages(alone) == [("specgate/no-target", "warning")]
 
 
-def test_a_file_of_which_nothing_is_checked_is_reported():
+def test_a_file_without_checked_nodes_is_reported():
     malformed = helper.make_node("Odd", ["x"], ["y"], domain="com.acme")
     new_model = model(graph([malformed]), opsets=[("", 17), ("com.acme", 1)])
     report = specgate.lint(new_model, ["onnx:17"], custom_domains=["com.acme"])
@@ -240,7 +240,7 @@ def lint_model(tmp_path, capsys, *arguments):
 
 def test_idle_targets_of_a_run_are_reported_once(tmp_path, capsys):
     for name in ("a", "b", "c"):
-        onnx.save(old(relu("x", "y")), str(tmp_path / f"{name}.onnx"))
+        onnx.save(opset_11_model(relu("x", "y")), str(tmp_path / f"{name}.onnx"))
     code, result = lint_model(tmp_path, capsys, "-t", "onnx:17", "-t", "openvino:2024.0", "-t", "directml:5.0")
     assert (code, [(f["id"], f["target"]) for f in result]) == (
         1,
@@ -288,7 +288,7 @@ def contrib(domain="com.microsoft", operator="BiasDropout"):
     return model(graph([node, relu("x", "y")], outputs=("y", "z")), opsets=[("", 17), (domain, 1)])
 
 
-def test_a_runtime_has_domains_of_its_own():
+def test_a_runtime_has_extra_domains():
     assert parse_target("onnx:onnxruntime-1.16").domains
     assert not parse_target("onnx:19").domains
     report = specgate.lint(contrib(), ["onnx:onnxruntime-1.16"])
@@ -314,7 +314,7 @@ def test_a_runtimes_operator_with_a_table_is_checked():
 
 
 @pytest.mark.parametrize("operator", ["LayerNormalization", "SimplifiedLayerNormalization"])
-def test_an_operator_that_a_runtime_has_in_another_domain_is_unknown(operator):
+def test_a_runtime_operator_in_the_wrong_domain_is_unknown(operator):
     """ONNX Runtime 1.31.1 rejects it: com.microsoft:LayerNormalization is not a registered function/op."""
     node = helper.make_node(operator, ["x", "x"], ["z"], domain="com.microsoft")
     new_model = model(graph([node, relu("x", "y")], outputs=("y", "z")), opsets=[("", 17), ("com.microsoft", 1)])
@@ -345,7 +345,7 @@ def test_a_target_is_named_as_the_user_named_it():
 
 
 @pytest.mark.parametrize("chosen", ["text", "json", "sarif", "junit", "github", "html"])
-def test_every_report_names_the_release_that_was_given(tmp_path, capsys, chosen):
+def test_every_report_names_the_requested_release(tmp_path, capsys, chosen):
     onnx.save(newer(), str(tmp_path / "m.onnx"))
     assert main(["lint", str(tmp_path), "-t", "onnx:onnxruntime-1.10", "--no-infer", "--format", chosen]) == 1
     text = capsys.readouterr().out

@@ -52,7 +52,7 @@ def ids(report):
     return [finding.id for finding in report.findings]
 
 
-def test_a_sound_model_is_clean_at_its_own_opset():
+def test_a_valid_model_is_clean_at_its_opset():
     report = specgate.lint(model([one_hot(axis=-1)]), ["onnx:17"])
     assert (report.nodes, report.findings, report.undecided, report.no_table) == (1, [], [], [])
 
@@ -68,13 +68,13 @@ def test_a_node_is_checked_at_the_opset_that_the_model_imports():
     ]
 
 
-def test_a_node_says_whether_its_operator_is_another_version_at_the_target():
+def test_changed_operator_versions_at_the_target_are_noted():
     report = specgate.lint(model([one_hot()], opset=9), ["onnx:10", "onnx:17", "onnx:28"])
     assert [(f.target, f.values["at target"]) for f in report.findings] == [("onnx:17", "11"), ("onnx:28", "28")]
     assert report.clean
 
 
-def test_an_import_above_the_target_is_one_finding_however_many_nodes():
+def test_an_import_above_the_target_is_a_single_finding():
     report = specgate.lint(model([one_hot(output=f"h{i}") for i in range(5)], opset=17), ["onnx:13"])
     assert ids(report) == ["onnx/model/opset-import"]
     assert report.nodes == 5
@@ -87,7 +87,7 @@ def test_an_import_beyond_the_tables_is_reported_and_not_guessed():
     assert "999" in report.no_table[0].reason
 
 
-def test_an_operator_that_its_opset_does_not_have():
+def test_an_operator_missing_at_its_opset():
     (finding,) = specgate.lint(model([one_hot()], opset=8), ["onnx:8"]).findings
     assert (finding.id, finding.first_level) == ("onnx/OneHot/level", "9")
 
@@ -105,7 +105,7 @@ def test_nodes_in_subgraphs_are_checked_with_the_outer_types():
     assert not report.no_table
 
 
-def test_a_subgraphs_own_names_hide_the_outer_ones():
+def test_subgraph_names_shadow_outer_names():
     inner = helper.make_graph(
         [one_hot("inner", axis=2)],
         "body",
@@ -119,7 +119,7 @@ def test_a_subgraphs_own_names_hide_the_outer_ones():
     assert ids(specgate.lint(new_model, ["onnx:17"])) == 2 * hidden + 2 * axes
 
 
-def test_functions_are_checked_at_their_own_imports_and_are_not_unknown_operators():
+def test_functions_are_checked_at_the_opset_of_their_imports():
     function = helper.make_function(
         "my.domain",
         "Encode",
@@ -152,7 +152,7 @@ def test_constants_reach_a_rule_from_initializers_and_constant_nodes():
     assert ids(specgate.lint(same, ["onnx:17"])) == ["onnx/OneHot/output-depth"]
 
 
-def test_a_symbol_is_equal_to_itself_and_undecided_against_another():
+def test_equal_symbols_match_and_different_symbols_are_undecided():
     same = model([one_hot(axis=-1)], outputs=[info("hot", FLOAT, ["batch", 3, 4])])
     assert specgate.lint(same, ["onnx:17"]).undecided == []
     other = model([one_hot(axis=-1)], outputs=[info("hot", FLOAT, ["rows", 3, 4])])
@@ -182,14 +182,14 @@ def test_a_type_of_a_later_version():
     assert (finding.id, finding.first_level) == ("onnx/OneHot/values.type", "28")
 
 
-def test_a_node_path_does_not_change_when_other_nodes_come_and_go():
+def test_node_paths_do_not_depend_on_other_nodes():
     first = specgate.lint(model([one_hot(output="y", axis=9)]), ["onnx:17"]).findings[0]
     more = [helper.make_node("Identity", ["ids"], ["z"]), one_hot(output="y", axis=9)]
     second = specgate.lint(model(more), ["onnx:17"]).findings[0]
     assert place(first).node == place(second).node == "graph/OneHot->y"
 
 
-def test_the_exported_model_is_clean_and_the_ir_has_lines():
+def test_the_exported_model_is_clean_and_the_ir_has_line_numbers():
     assert specgate.lint(DATA / "models/embedding_torch.onnx", ["onnx:17"]).clean
     report = specgate.lint(DATA / "models/onehot16_openvino.xml", ["openvino:opset15"], "observed")
     assert [(f.id, place(f).line is not None) for f in report.findings] == [("openvino/OneHot/version", True)]
@@ -202,7 +202,7 @@ def test_lint_needs_a_target_and_a_model():
         specgate.lint(42, ["onnx:17"])
 
 
-def test_a_call_of_a_function_is_told_from_the_operator_of_its_name():
+def test_function_calls_are_distinguished_from_equally_named_operators():
     function = helper.make_function(
         "", "Relu", ["x"], ["y"], [helper.make_node("Neg", ["x"], ["y"])], [helper.make_opsetid("", 17)]
     )

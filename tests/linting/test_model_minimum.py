@@ -24,7 +24,7 @@ def one_hot(name, axis=-1, source="ids"):
     return helper.make_node("OneHot", [source, "depth", "values"], [f"{name}_out"], name=name, axis=axis)
 
 
-def of(*nodes, opset=17, inputs=None, **more):
+def model_of_nodes(*nodes, opset=17, inputs=None, **more):
     ids = [info("ids", [2, 3], INT64)] if inputs is None else inputs
     outputs = [bare(name) for node in nodes for name in node.output]
     return model(graph(nodes, ids, outputs, constants()), opsets=[("", opset)], **more)
@@ -38,8 +38,8 @@ def names(blocked):
 FOREIGN = helper.make_node("Twist", ["x"], ["z"], domain="com.acme")
 
 
-def test_what_keeps_a_model_at_its_opset():
-    (minimum,) = model_minimum(of(one_hot("first"), one_hot("deep", axis=-2)), QUIET).domains
+def test_nodes_that_prevent_a_lower_opset_are_listed():
+    (minimum,) = model_minimum(model_of_nodes(one_hot("first"), one_hot("deep", axis=-2)), QUIET).domains
     assert (minimum.domain, minimum.imported, minimum.version, minimum.nodes) == ("ai.onnx", 17, "11", 2)
     assert names(minimum.keepers) == ["graph/deep"]
     assert names(minimum.blocked["9"]) == ["graph/deep"]
@@ -50,8 +50,8 @@ def test_what_keeps_a_model_at_its_opset():
     assert minimum.moved == []
 
 
-def test_a_node_that_moves_to_another_version_says_what_it_computes_otherwise():
-    (minimum,) = model_minimum(of(one_hot("first")), QUIET).domains
+def test_a_node_at_another_version_lists_changed_behaviour():
+    (minimum,) = model_minimum(model_of_nodes(one_hot("first")), QUIET).domains
     assert minimum.version == "9"
     (moved,) = minimum.moved
     assert (moved.written, moved.there, moved.behaviour) == ("11", "9", ("negative_indices",))
@@ -60,8 +60,8 @@ def test_a_node_that_moves_to_another_version_says_what_it_computes_otherwise():
 @pytest.mark.parametrize("kind", [INT64, onnx.TensorProto.BFLOAT16])
 @pytest.mark.parametrize("shape", [[2, 3], ["n", 3], None])
 @pytest.mark.parametrize("axis", [-1, -2, 2, 9])
-def test_a_node_is_checked_as_a_check_checks_it(kind, shape, axis):
-    onnx_model = of(one_hot("node", axis), inputs=[info("ids", shape, kind)])
+def test_minimum_agrees_with_check_of_the_same_node(kind, shape, axis):
+    onnx_model = model_of_nodes(one_hot("node", axis), inputs=[info("ids", shape, kind)])
     (result,) = model_minimum(onnx_model, QUIET).domains
     read = {"elem_type": onnx.TensorProto.DataType.Name(kind), "shape": shape}
     other = [{"elem_type": "INT64", "shape": [], "value": 4}, {"elem_type": "FLOAT", "shape": [2], "value": [0, 1]}]
@@ -72,20 +72,20 @@ def test_a_node_is_checked_as_a_check_checks_it(kind, shape, axis):
     assert [level for level in result.accepted if result.undecided[level]] == list(answer.undecided)
 
 
-def test_the_lowest_opset_may_be_above_the_one_that_is_imported():
-    (minimum,) = model_minimum(of(one_hot("deep", axis=-2), opset=9), QUIET).domains
+def test_the_lowest_opset_may_be_above_the_import():
+    (minimum,) = model_minimum(model_of_nodes(one_hot("deep", axis=-2), opset=9), QUIET).domains
     assert (minimum.imported, minimum.version) == (9, "11")
 
 
-def test_a_model_that_no_opset_takes():
-    answer = model_minimum(of(one_hot("wrong", axis=7)), QUIET)
+def test_a_model_that_no_opset_accepts():
+    answer = model_minimum(model_of_nodes(one_hot("wrong", axis=7)), QUIET)
     assert not answer
     (minimum,) = answer.domains
     assert (minimum.version, minimum.keepers, minimum.accepted) == (None, [], [])
     assert list(minimum.blocked) == [str(level) for level in range(1, 29)]
 
 
-def test_nodes_of_functions_and_subgraphs_count_and_those_without_a_table_are_named():
+def test_nodes_of_functions_and_subgraphs_are_counted():
     new_function = function([one_hot_of("a", "b")], ["a", "depth", "values"], opsets=[("", 17)])
     body = graph(
         [call(["ids", "depth", "values"], ["y"]), FOREIGN],
@@ -99,7 +99,7 @@ def test_nodes_of_functions_and_subgraphs_count_and_those_without_a_table_are_na
     assert (minimum.version, minimum.nodes, minimum.undecided["9"]) == ("9", 1, 1)
 
 
-def test_pins_and_inference_decide_what_is_open():
+def test_pins_and_inference_decide_unknown_sizes():
     nodes = [helper.make_node("Cast", ["x"], ["ids"], to=INT64), one_hot("deep", axis=-2)]
     new_model = model(graph(nodes, [info("x", ["n"], FLOAT)], [bare("deep_out")], constants()))
     (minimum,) = model_minimum(new_model, QUIET).domains
@@ -111,11 +111,11 @@ def test_pins_and_inference_decide_what_is_open():
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "model.onnx"
-    path.write_bytes(of(one_hot("first"), one_hot("deep", axis=-2), FOREIGN).SerializeToString())
+    path.write_bytes(model_of_nodes(one_hot("first"), one_hot("deep", axis=-2), FOREIGN).SerializeToString())
     return str(path)
 
 
-def test_the_command_answers_first_and_shortly(capsys, saved):
+def test_the_command_prints_a_short_answer_first(capsys, saved):
     assert main(["minimum", saved, "--no-infer"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("ai.onnx: lowest opset 11 (the model imports 17)")
@@ -136,7 +136,7 @@ def test_reasons_name_the_versions_of_their_block(capsys, saved):
         assert refused.findings[0].message == f"OneHot does not exist at opset {version}; it exists from 9 on"
 
 
-def test_the_command_tells_it(capsys, saved):
+def test_the_command_prints_reasons_and_blocked_opsets(capsys, saved):
     assert main(["minimum", saved, "--no-infer", "-v"]) == 0
     text = capsys.readouterr().out
     flowing = " ".join(text.split())
@@ -149,7 +149,7 @@ def test_the_command_tells_it(capsys, saved):
     assert "Different results of another operator version are reported only where" in flowing
 
 
-def test_the_command_tells_it_as_data(capsys, saved):
+def test_the_command_prints_json(capsys, saved):
     assert main(["minimum", saved, "--no-infer", "--format", "json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     (result,) = answer["domains"]
@@ -162,9 +162,9 @@ def test_the_command_tells_it_as_data(capsys, saved):
     assert answer["no_table"] == {"com.acme.Twist": 1}
 
 
-def test_the_command_says_when_there_is_none(capsys, tmp_path):
+def test_the_command_reports_that_no_opset_accepts_the_model(capsys, tmp_path):
     path = tmp_path / "wrong.onnx"
-    path.write_bytes(of(one_hot("wrong", axis=7)).SerializeToString())
+    path.write_bytes(model_of_nodes(one_hot("wrong", axis=7)).SerializeToString())
     assert main(["minimum", str(path), "--no-infer"]) == 1
     text = " ".join(capsys.readouterr().out.split())
     assert "ai.onnx: no opset accepts this model (1 node; it imports 17)" in text
@@ -179,13 +179,13 @@ def test_a_real_export(capsys):
     assert "ai.onnx: lowest opset 9 (the model imports 17)" in capsys.readouterr().out
 
 
-def test_a_proto_is_taken_too():
+def test_a_model_proto_is_accepted():
     with pytest.raises(specgate.InputError, match="expected a path"):
         model_minimum(42, QUIET)
     assert model_minimum(onnx.load(DATA / "models/embedding_torch.onnx"), QUIET)
 
 
-def test_a_word_that_was_renamed_is_no_other_behaviour(tmp_path):
+def test_a_renamed_attribute_value_is_not_changed_behaviour(tmp_path):
     spec = dialect("onnx").operator("GridSample")
     tensors = {"X": ("FLOAT", [1, 1, 4, 4]), "grid": ("FLOAT", [1, 2, 2, 2]), "Y": ("FLOAT", [1, 1, 2, 2])}
 

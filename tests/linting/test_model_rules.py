@@ -19,7 +19,7 @@ PREFIX = "onnx/model/"
 CALL = re.compile(r'finding\(\s*"([a-z-]+)"|/model/([a-z-]+)"')
 
 
-def test_the_references_are_those_of_the_code():
+def test_every_reported_model_rule_has_a_reference():
     used = {f"{kind}-unused" for kind in ("input", "initializer")}
     for file in [*(ROOT / "specgate/linting").glob("*.py"), *(ROOT / "specgate/dialects/onnx").rglob("*.py")]:
         for match in CALL.finditer(file.read_text(encoding="utf-8")):
@@ -32,7 +32,7 @@ def test_the_references_are_those_of_the_code():
     assert {rule for rule in IR_RULES if f'"{rule}"' in text} == set(IR_RULES)
 
 
-def test_severities_are_those_that_are_reported():
+def test_documented_severities_match_reported_severities():
     for cases in (test_onnx_names.CASES, test_onnx_versions.CASES):
         for onnx_model, _, _ in cases.values():
             report = specgate.lint(onnx_model, ["onnx:28"], infer=False)
@@ -44,12 +44,12 @@ def test_severities_are_those_that_are_reported():
 @pytest.mark.parametrize(
     ("prefix", "rule"), [(PREFIX, rule) for rule in MODEL_RULES] + [(IR_PREFIX, rule) for rule in IR_RULES]
 )
-def test_the_command_prints_them(capsys, prefix, rule):
+def test_the_rule_command_prints_model_rules(capsys, prefix, rule):
     assert main(["rule", prefix + rule]) == 0
     text = capsys.readouterr().out
     assert text.startswith(f"{prefix}{rule}\n")
     assert {PREFIX: MODEL_RULES, IR_PREFIX: IR_RULES}[prefix][rule][1] in text
 
 
-def test_another_rule(capsys):
+def test_an_unknown_model_rule_is_rejected(capsys):
     assert main(["rule", "onnx/model/nothing"]) == 2

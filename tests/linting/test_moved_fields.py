@@ -109,7 +109,7 @@ def lint(path, *options):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in MOVED if name not in WITHOUT_CASES])
-def test_a_model_with_an_attribute_too_late_is_fixed_and_computes_what_it_did(name, tmp_path, record_property):
+def test_attributes_become_inputs_without_changing_results(name, tmp_path, record_property):
     spec, count, ran = dialect("onnx").operator(name), 0, 0
     for case in backend_cases().get(name, []):
         value = rewrite(case, spec)
@@ -142,7 +142,7 @@ def test_a_model_with_an_attribute_too_late_is_fixed_and_computes_what_it_did(na
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in MOVED if name not in {*WITHOUT_CASES, "DFT"}])
-def test_a_model_with_an_input_too_early_is_fixed_and_computes_what_it_did(name, tmp_path):
+def test_inputs_become_attributes_without_changing_results(name, tmp_path):
     spec, count = dialect("onnx").operator(name), 0
     for case in backend_cases().get(name, []):
         value = rewrite(case, spec)
@@ -223,28 +223,28 @@ def fix(tmp_path, onnx_model):
     return onnx.load(str(path))
 
 
-def test_one_finding_names_all_the_inputs_of_a_node():
+def test_a_single_finding_names_all_inputs_of_a_node():
     new_model = model(graph([clip()]), opsets=(("", 13),))
     (finding,) = [f for f in specgate.lint(new_model, ["onnx:17"]).findings if f.severity == "error"]
     assert finding.fix == "give min and max as inputs"
     assert finding.message.startswith("from opset 11 on, min and max are inputs of Clip, not attributes")
 
 
-def test_two_nodes_of_one_name_are_both_fixed(tmp_path):
+def test_two_nodes_of_the_same_name_are_both_fixed(tmp_path):
     other = helper.make_node("Clip", ["y"], ["z"], name="c", max=1.0)
     onnx_model = fix(tmp_path, model(graph([clip(), other], ("x",), ("z",)), opsets=(("", 13),)))
     assert [list(node.input) for node in onnx_model.graph.node] == [["x", "y_min", "y_max"], ["y", "", "z_max"]]
     assert len({tensor.name for tensor in onnx_model.graph.initializer}) == 3
 
 
-def test_a_name_that_the_file_has_is_not_used_again(tmp_path):
+def test_names_of_the_file_are_not_reused(tmp_path):
     new_model = model(
         graph([clip(), helper.make_node("Relu", ["y"], ["y_min"])], ("x",), ("y_min",)), opsets=(("", 13),)
     )
     assert "y_min_" in fix(tmp_path, new_model).graph.node[0].input
 
 
-def test_in_a_branch_a_function_and_an_old_file_it_is_moved_too(tmp_path):
+def test_fields_move_in_branches_functions_and_old_files(tmp_path):
     branch = graph([clip()], (), ("y",), name="then")
     node = helper.make_node("If", ["c"], ["z"], then_branch=branch, else_branch=branch)
     new_model = model(graph([node], ("x", info("c", (), BOOL)), ("z",)), opsets=(("", 13),))
@@ -260,7 +260,7 @@ def test_in_a_branch_a_function_and_an_old_file_it_is_moved_too(tmp_path):
     assert [node.op_type for node in fix(tmp_path, new_model).graph.node] == ["Constant", "Constant", "Clip"]
 
 
-def test_a_value_that_the_type_of_the_input_lacks_is_not_moved(tmp_path):
+def test_a_value_outside_the_input_type_is_not_moved(tmp_path):
     node = helper.make_node("Clip", ["x"], ["y"], min=0.1)
     kind = onnx.TensorProto.FLOAT16
     new_model = model(graph([node], (info("x", (2,), kind),), (info("y", (2,), kind),)), opsets=(("", 13),))
@@ -270,7 +270,7 @@ def test_a_value_that_the_type_of_the_input_lacks_is_not_moved(tmp_path):
     assert finding.fix == "give min as an input"
 
 
-def test_an_attribute_that_decides_values_is_not_to_be_left_out():
+def test_an_attribute_that_affects_results_is_not_dropped():
     node = helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y"], spatial=0)
     shapes = [info("x", (1, 2, 3, 3)), *(info(name, (2,)) for name in "sbmv")]
     new_model = model(graph([node], shapes, (info("y", (1, 2, 3, 3)),)), opsets=(("", 9),))

@@ -35,7 +35,7 @@ def spread(jobs: Iterable[str], count: int = 2) -> list[Any]:
         return list(workers.answers(jobs))
 
 
-def test_few_jobs_are_under_way_and_answers_come_in_order() -> None:
+def test_answers_are_ordered_with_bounded_jobs_in_flight() -> None:
     begun: list[int] = []
     numbers: list[tuple[int, int]] = []
 
@@ -49,7 +49,7 @@ def test_few_jobs_are_under_way_and_answers_come_in_order() -> None:
     assert numbers == [(job, job * 2) for job in range(100)]
 
 
-def test_processes_answer_in_order_however_long_each_takes() -> None:
+def test_answers_of_processes_are_ordered() -> None:
     jobs = ["wait 0.3", *[f"say {number}" for number in range(40)], "wait 0.1", "say last"]
     assert spread(jobs) == [job.partition(" ")[2] for job in jobs]
 
@@ -60,7 +60,7 @@ def test_every_process_is_prepared(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_what_a_job_raises_is_its_answer() -> None:
+def test_an_exception_in_a_job_is_its_answer() -> None:
     items = spread(["say 1", "raise no such thing", "strange", "say 2"])
     assert items[1] == LostJob("ValueError: no such thing")
     assert isinstance(items[2], LostJob)
@@ -69,7 +69,7 @@ def test_what_a_job_raises_is_its_answer() -> None:
 
 @pytest.mark.slow
 @posix_only
-def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_path: Path) -> None:
+def test_a_job_that_kills_its_process_does_not_affect_other_jobs(tmp_path: Path) -> None:
     log = tmp_path / "log"
     jobs = [f"log {log} {number}" for number in range(100)]
     for place in (0, 7, 20, 21, 95):
@@ -93,7 +93,7 @@ def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_p
 @pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize("dies_first", [True, False])
-def test_a_process_that_dies_while_another_is_started_leaves_none(
+def test_a_crash_during_startup_leaves_no_processes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dies_first: bool
 ) -> None:
     accepted, go = tmp_path / "taken", tmp_path / "go"
@@ -127,13 +127,13 @@ def test_a_process_that_dies_while_another_is_started_leaves_none(
         assert not process.is_alive()
 
 
-def test_no_process_at_all_is_rejected() -> None:
+def test_zero_processes_are_rejected() -> None:
     with pytest.raises(InputError, match="at least one process, found 0"):
         Processes(act, 0)
 
 
 @posix_only
-def test_leaving_early_ends_what_is_under_way(tmp_path: Path) -> None:
+def test_leaving_early_stops_running_jobs(tmp_path: Path) -> None:
     before = set(multiprocessing.active_children())
     begun = tmp_path / "begun"
     started = time.monotonic()
@@ -156,7 +156,7 @@ def test_leaving_early_ends_what_is_under_way(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @posix_only
-def test_ctrl_c_ends_the_command_with_one_line(tmp_path: Path) -> None:
+def test_ctrl_c_stops_the_command_with_a_single_line(tmp_path: Path) -> None:
     for number in range(400):
         (tmp_path / f"{number}.onnx").write_bytes((DATA / "models/embedding_torch.onnx").read_bytes())
     code = (
@@ -183,7 +183,7 @@ def test_ctrl_c_ends_the_command_with_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @posix_only
-def test_the_file_that_kills_its_process_is_named_on_the_command_line(
+def test_the_command_names_the_file_that_kills_its_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = (DATA / "models/embedding_torch.onnx").read_bytes()
@@ -201,7 +201,7 @@ def test_the_file_that_kills_its_process_is_named_on_the_command_line(
         assert f"{number:02}.onnx" in caught.out
 
 
-def test_when_there_are_no_workers_any_more_what_was_answered_is_reported(
+def test_answers_are_reported_after_all_workers_are_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for number in range(5):

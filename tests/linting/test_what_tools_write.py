@@ -31,7 +31,7 @@ def model(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_is_a_note(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_documented_rule_that_tools_violate_is_a_note(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = specgate.lint(model, ["openvino:opset13"])
     assert [(f.id, f.severity, f.fix, f.basis) for f in report.findings] == [
         ("openvino/ShapeOf/data.type", "note", None, "documented")
@@ -40,13 +40,13 @@ def test_it_is_a_note(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 finding in" in capsys.readouterr().out
 
 
-def test_each_side_alone_says_what_it_says(model: Path) -> None:
+def test_each_basis_reports_its_answer(model: Path) -> None:
     (finding,) = specgate.lint(model, ["openvino:opset13"], basis="documented").findings
     assert finding.severity == "error"
     assert specgate.lint(model, ["openvino:opset13"], basis="observed").findings == []
 
 
-def test_a_descriptor_alone_follows_the_builds(model: Path) -> None:
+def test_a_single_descriptor_follows_the_builds(model: Path) -> None:
     shape_of = {
         "type": "ShapeOf",
         "version": "opset3",
@@ -63,14 +63,14 @@ def test_a_descriptor_alone_follows_the_builds(model: Path) -> None:
     assert main(["check", json.dumps(shape_of), "--target", "openvino:opset13"]) == 0
 
 
-def test_what_builds_reject_too_stays_an_error(tmp_path: Path) -> None:
+def test_values_that_builds_reject_stay_errors(tmp_path: Path) -> None:
     path = tmp_path / "m.xml"
     path.write_text(IR.format(kind="boolean", word="BOOL").replace('output_type="i64"', 'output_type="f32"'))
     findings = specgate.lint(path, ["openvino:opset13"]).findings
     assert ("openvino/ShapeOf/output_type.value", "error") in [(f.id, f.severity) for f in findings]
 
 
-def test_support_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_support_names_rules_that_tools_violate(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["support", "ShapeOf", "--target", "openvino:opset13"]) == 0
     assert "data.type that the vendor's own tools violate" in capsys.readouterr().out
 
@@ -116,7 +116,7 @@ def _double(opset: Any) -> tuple[Any, list[Any]]:
         (_double, ["openvino/Parameter/element_type.value", "openvino/Parameter/output.type"]),
     ],
 )  # fmt: skip
-def test_what_openvino_writes_has_no_error(tmp_path: Path, onnx_model: Any, noted: list[str]) -> None:
+def test_models_saved_by_openvino_have_no_errors(tmp_path: Path, onnx_model: Any, noted: list[str]) -> None:
     opset = pytest.importorskip("openvino.opset13")
     result = specgate.lint(_write_file(tmp_path, *onnx_model(opset)), ["openvino:opset13"]).findings
     assert [(item.id, item.severity) for item in sorted(result, key=lambda item: item.id)] == [
@@ -156,7 +156,7 @@ OLD["none"][0]["inputs"] += [{"element_type": "i64", "shape": [2]}, {"element_ty
 
 
 @pytest.mark.parametrize("case", OLD)
-def test_what_model_optimizer_wrote_is_a_note(case: str) -> None:
+def test_layers_of_model_optimizer_are_notes(case: str) -> None:
     layer, noted = OLD[case]
     verdict = specgate.check(layer, "openvino:opset13")
     assert verdict.accepted is True
@@ -168,7 +168,7 @@ def test_what_model_optimizer_wrote_is_a_note(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["pool", "average"])
-def test_the_sizes_of_the_page_are_rejected_where_every_build_has_others(case: str) -> None:
+def test_documented_sizes_are_rejected_if_all_builds_differ(case: str) -> None:
     layer = {**OLD[case][0], "outputs": [OLD[case][0]["inputs"][0]]}
     assert specgate.check(layer, "openvino:opset13", basis="documented").accepted is True
     verdict = specgate.check(layer, "openvino:opset13")

@@ -62,7 +62,7 @@ def scratch(tmp_path, monkeypatch):
         child.close()
 
 
-def test_answers_come_in_order_from_one_process(scratch):
+def test_a_single_process_answers_in_order(scratch):
     child = scratch("a")
     assert child.ask_many(["x", {"y": [1]}]) == [("a", "x", 1), ("a", {"y": [1]}, 2)]
     assert child.ask("z") == ("a", "z", 3)
@@ -73,7 +73,7 @@ def test_a_crash_is_the_answer_and_the_next_question_has_a_new_process(scratch, 
     assert scratch().ask_many(["x", options, "y", "z"]) == [(None, "x", 1), "crashed", (None, "y", 1), (None, "z", 2)]
 
 
-def test_a_late_answer_is_a_timeout(scratch):
+def test_a_slow_answer_is_a_timeout(scratch):
     child = scratch(timeout=SLOW, start_timeout=60.0)
     child.ask("x")
     begin = time.monotonic()
@@ -86,7 +86,7 @@ def test_the_first_question_has_time_to_import(scratch):
     assert child.ask("hang") == "timeout"
 
 
-def test_an_exception_is_raised_here_and_the_process_goes_on(scratch):
+def test_an_exception_reaches_the_caller_and_the_process_continues(scratch):
     child = scratch()
     child.ask("x")
     with pytest.raises(RuntimeError, match="nothing here"):
@@ -101,7 +101,7 @@ def test_an_answer_that_cannot_be_pickled_is_an_exception(scratch):
     assert child.ask("y") == (None, "y", 2)
 
 
-def test_a_question_that_cannot_be_pickled_leaves_the_process_as_it_was(scratch):
+def test_an_unpicklable_question_does_not_affect_the_process(scratch):
     child = scratch()
     child.ask("x")
     with pytest.raises((pickle.PicklingError, AttributeError, TypeError)):
@@ -109,7 +109,7 @@ def test_a_question_that_cannot_be_pickled_leaves_the_process_as_it_was(scratch)
     assert child.ask("y") == (None, "y", 2)
 
 
-def test_a_question_that_cannot_be_read_there_is_an_exception(scratch, monkeypatch):
+def test_a_question_that_fails_to_unpickle_raises(scratch, monkeypatch):
     child = scratch()
     child.ask("x")
     message = b"cno_such_module\nnothing\n."
@@ -118,12 +118,12 @@ def test_a_question_that_cannot_be_read_there_is_an_exception(scratch, monkeypat
         child.ask("y")
 
 
-def test_a_maker_that_raises_is_reported(scratch):
+def test_a_failing_factory_is_reported(scratch):
     with pytest.raises(RuntimeError, match="no maker"):
         scratch("broken").ask("x")
 
 
-def test_what_is_printed_does_not_mix_with_answers(scratch):
+def test_printed_text_does_not_mix_with_answers(scratch):
     assert scratch().ask_many(["talk", "x"]) == [(None, "talk", 1), (None, "x", 2)]
 
 
@@ -141,7 +141,7 @@ def test_an_interrupted_question_does_not_answer_the_next(scratch, monkeypatch):
     assert child.ask("z") == (None, "z", 1)
 
 
-def test_closing_ends_the_process_and_asking_starts_another(scratch):
+def test_closing_stops_the_process_and_asking_restarts_it(scratch):
     child = scratch()
     child.ask("x")
     process = child._process.process

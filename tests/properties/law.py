@@ -139,7 +139,7 @@ def with_arrays(
     """Yield the descriptors that can be executed, with arrays for their inputs."""
     shown = list(_shown_inputs(spec))
     for result in descriptors:
-        if result.version not in {None, level} or _laid_out_for_nothing(spec, result):
+        if result.version not in {None, level} or _has_unused_layout(spec, result):
             continue
         try:
             if not _small(result):
@@ -153,7 +153,7 @@ def with_arrays(
         yield (_unknown_sizes(spec, facts) if random.randrange(10) == 9 else facts), drawn  # 0 is what shrinks to
 
 
-def _laid_out_for_nothing(spec: OperatorSpec, descriptor: Descriptor) -> bool:
+def _has_unused_layout(spec: OperatorSpec, descriptor: Descriptor) -> bool:
     """Return whether a tensor has a memory layout, as in dialects with tensor rules."""
     if spec.dialect.tables.tensor.rules:
         return False

@@ -74,7 +74,7 @@ def as_read_at(level: str, spec: OperatorSpec, descriptor: Descriptor) -> Descri
 
 
 @pytest.mark.parametrize(("name", "operator"), shown_operators())
-def test_all_ways_to_check_agree_and_what_is_accepted_executes(name: str, operator: str) -> None:
+def test_all_checks_agree_and_accepted_descriptors_execute(name: str, operator: str) -> None:
     spec = dialect(name).operator(operator)
     if not spec.table.examples:
         pytest.skip("nothing but what a package states of it")

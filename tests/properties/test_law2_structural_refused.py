@@ -34,7 +34,7 @@ def structurally_wrong(descriptor: Descriptor, case: Case) -> bool:
     return any(f.structural and not f.unknown for f in explain_at(descriptor, resolved_of(case)))
 
 
-def refused_alone(descriptor: Descriptor, given_arrays: Mapping[str, Any], level: str) -> None:
+def assert_execution_rejects(descriptor: Descriptor, given_arrays: Mapping[str, Any], level: str) -> None:
     """Assert that execution rejects the descriptor while the validator is disabled."""
 
     def close_all(*_args: Any, **_kwargs: Any) -> None:
@@ -64,7 +64,7 @@ def test_near_valid_and_structurally_wrong_is_rejected(case: Case, data: st.Data
             strategy = arrays(broken.descriptor, case.level)
         except InputError:  # too large
             reject()
-        refused_alone(broken.descriptor, data.draw(strategy), case.level)
+        assert_execution_rejects(broken.descriptor, data.draw(strategy), case.level)
 
 
 @pytest.mark.parametrize("case", executed_cases(), ids=str)
@@ -78,4 +78,4 @@ def test_anything_structurally_wrong_is_rejected(case: Case, data: st.DataObject
             strategy = arrays(descriptor, case.level)
         except (InputError, NoKernel):  # too large, or of a type that numpy lacks
             return
-        refused_alone(descriptor, data.draw(strategy), case.level)
+        assert_execution_rejects(descriptor, data.draw(strategy), case.level)

@@ -33,7 +33,7 @@ LIMITED = [
 ]  # fmt: skip
 
 
-def ids_at(descriptor: Descriptor, level: str) -> set[tuple[str, str]]:
+def findings_at(descriptor: Descriptor, level: str) -> set[tuple[str, str]]:
     return {(f.id, f.where) for f in check_at(descriptor, level, "documented").findings}
 
 
@@ -44,12 +44,12 @@ def refuses(spec: OperatorSpec, descriptor: Descriptor, level: str, finding: Fin
     field = re.split(r"[.\[]", finding.where)[0]
     if field in spec.fields and field not in resolved.fields:
         return True
-    return finding.id in {name for name, where in ids_at(descriptor, level) if where == finding.where}
+    return finding.id in {name for name, where in findings_at(descriptor, level) if where == finding.where}
 
 
 @pytest.mark.parametrize("case", LIMITED, ids=str)
 @given(data=st.data())
-def test_the_finding_names_exactly_the_levels_that_take_it(case: Case, data: st.DataObject) -> None:
+def test_findings_name_exactly_the_levels_that_accept_the_value(case: Case, data: st.DataObject) -> None:
     """Return the levels that accept all, or whether any accepts this finding's part."""
     broken = data.draw(near_valid(*case, breaks=data.draw(st.sampled_from(cell_ids(case)))))
     note(broken.how)
@@ -71,7 +71,7 @@ def test_the_finding_names_exactly_the_levels_that_take_it(case: Case, data: st.
 
 @pytest.mark.parametrize("case", [case for case in LIMITED if steady(spec_of(case))], ids=str)
 @given(data=st.data())
-def test_some_level_accepts_it_or_no_level_has_the_row(case: Case, data: st.DataObject) -> None:
+def test_a_broken_row_is_accepted_at_some_level_or_missing_at_all(case: Case, data: st.DataObject) -> None:
     broken = data.draw(near_valid(*case, breaks=data.draw(st.sampled_from(cell_ids(case)))))
     note(broken.how)
     spec = spec_of(case)

@@ -87,7 +87,7 @@ def removed_by(spec: OperatorSpec, level: str) -> set[str]:
     return names | {f"{name}.{aspect}" for name in other for aspect in ("value", "wrong-kind", "range")}
 
 
-def wrongly_lost(spec: OperatorSpec, descriptor: Descriptor) -> dict[str, list[str]]:
+def unrecorded_removals(spec: OperatorSpec, descriptor: Descriptor) -> dict[str, list[str]]:
     """Return by level the findings that reject what the level before accepted.
 
     Findings that a removal explains are left out.
@@ -122,21 +122,21 @@ def narrowed_cells(spec: OperatorSpec) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 @given(data=st.data())
-def test_a_later_level_takes_what_an_earlier_one_took(case: Case, data: st.DataObject) -> None:
+def test_later_levels_accept_descriptors_of_earlier_levels(case: Case, data: st.DataObject) -> None:
     spec = spec_of(case)
     near = near_valid(*case).map(lambda broken: broken.descriptor)
     descriptor = data.draw(descriptors(*case) | near)
     with reproducing(descriptor, case.target):
-        assert not wrongly_lost(spec, descriptor)
+        assert not unrecorded_removals(spec, descriptor)
 
 
 @pytest.mark.parametrize(("name", "operator"), chosen_operators())
 @given(data=st.data())
-def test_whatever_the_descriptor_is(name: str, operator: str, data: st.DataObject) -> None:
+def test_later_levels_keep_accepting_arbitrary_descriptors(name: str, operator: str, data: st.DataObject) -> None:
     spec = dialect(name).operator(operator)
     descriptor = data.draw(any_descriptors(name, operator))
     with reproducing(descriptor, f"{name}:{spec.rows[0]}"):
-        assert not wrongly_lost(spec, descriptor)
+        assert not unrecorded_removals(spec, descriptor)
 
 
 def test_rows_only_grow() -> None:
@@ -156,7 +156,7 @@ def test_each_removal_is_in_the_tables(name: str, operator: str, level: str, mon
     removed -= {finding for at, finding in narrowed_cells(spec) if at == level}
     before = spec.dialect.levels[spec.dialect.position[level] - 1]
     drawn = chain(changed_once(spec, before), shown_descriptors(spec, before, 80, "0"))
-    lost = [wrongly_lost(spec, descriptor).get(level, []) for descriptor in drawn] if removed else []
+    lost = [unrecorded_removals(spec, descriptor).get(level, []) for descriptor in drawn] if removed else []
     assert removed <= {finding for findings in lost for finding in findings}
 
 
@@ -164,16 +164,16 @@ def test_fields_are_read_in_the_order_of_the_later_level() -> None:
     """ReduceMean's axes is an attribute before 18, and then the second input."""
     axes = {"op_type": "ReduceMean", "inputs": [{"elem_type": "FLOAT", "shape": [2, 3]}], "attributes": {"axes": [1]}}
     spec = dialect("onnx").operator("ReduceMean")
-    assert not wrongly_lost(spec, read_dict({**axes, "outputs": []}, "onnx"))
+    assert not unrecorded_removals(spec, read_dict({**axes, "outputs": []}, "onnx"))
 
 
 def test_a_withdrawn_version_is_a_removal() -> None:
     """OpenVINO's opset2 lacks ShuffleChannels, which opset1 and opset3 have."""
     layer = {"type": "ShuffleChannels", "inputs": [{"element_type": "f32", "shape": [2, 4, 1]}], "outputs": []}
-    assert not wrongly_lost(dialect("openvino").operator("ShuffleChannels"), read_dict(layer, "openvino"))
+    assert not unrecorded_removals(dialect("openvino").operator("ShuffleChannels"), read_dict(layer, "openvino"))
 
 
-def test_a_wrong_removal_is_seen_where_the_table_removes_something_else() -> None:
+def test_a_wrong_removal_is_detected_next_to_a_valid_removal() -> None:
     """Reshape loses an attribute at 5; the type it also loses is a separate change."""
     table, reshape = dialect("onnx"), {"op_type": "Reshape", "outputs": []}
     raw = copy.deepcopy(table.tables.operators["Reshape"])
@@ -182,5 +182,5 @@ def test_a_wrong_removal_is_seen_where_the_table_removes_something_else() -> Non
     tensor = {"elem_type": "DOUBLE", "shape": [6]}
     kept = read_dict({**reshape, "inputs": [tensor], "attributes": {"shape": [2, 3]}}, "onnx")
     with in_use(Dialect("onnx", entries)):
-        assert wrongly_lost(dialect("onnx").operator("Reshape"), kept) == {"5": ["data.type"]}
-    assert not wrongly_lost(table.operator("Reshape"), kept)
+        assert unrecorded_removals(dialect("onnx").operator("Reshape"), kept) == {"5": ["data.type"]}
+    assert not unrecorded_removals(table.operator("Reshape"), kept)

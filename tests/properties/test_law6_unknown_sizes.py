@@ -31,7 +31,7 @@ def without_lost_constants(descriptor: Descriptor, vague: Descriptor) -> Descrip
     return replace(descriptor, fields=fields, plain=False)
 
 
-def holds(descriptor: Descriptor, vague: Descriptor, level: str) -> None:
+def assert_same_or_undecided(descriptor: Descriptor, vague: Descriptor, level: str) -> None:
     facts = without_lost_constants(descriptor, vague)
     for basis in BASES:
         before, after = accepts(facts, level, basis), accepts(vague, level, basis)
@@ -45,7 +45,7 @@ def test_accepted_never_becomes_rejected(case: Case, data: st.DataObject) -> Non
     vague = data.draw(with_unknown_sizes(descriptor))
     with reproducing(vague, case.target):
         note(f"before: {descriptor}")
-        holds(descriptor, vague, case.level)
+        assert_same_or_undecided(descriptor, vague, case.level)
 
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
@@ -56,10 +56,10 @@ def test_rejected_never_becomes_accepted(case: Case, data: st.DataObject) -> Non
     vague = data.draw(with_unknown_sizes(descriptor))
     with reproducing(vague, case.target):
         note(f"before: {descriptor}")
-        holds(descriptor, vague, case.level)
+        assert_same_or_undecided(descriptor, vague, case.level)
         # Step by step: a more unknown descriptor does not get another decision.
         vaguer = data.draw(with_unknown_sizes(vague))
-        holds(vague, vaguer, case.level)
+        assert_same_or_undecided(vague, vaguer, case.level)
 
 
 ADD: Any = {

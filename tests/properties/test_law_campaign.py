@@ -31,7 +31,7 @@ EMPTY: Final = 10
 
 
 @pytest.mark.parametrize(("name", "operator"), executed_operators())
-def test_the_law_holds_for_sizes_of_0(name: str, operator: str) -> None:
+def test_verdict_and_executor_agree_on_sizes_of_0(name: str, operator: str) -> None:
     cases = executed_cases_of(name, operator)
     report = run_empty(cases if ALL else cases[-1:], None if ALL else EMPTY)
     assert not report.wrong, "\n".join(report.lines())
@@ -39,7 +39,7 @@ def test_the_law_holds_for_sizes_of_0(name: str, operator: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
-def test_the_law_holds_for_counterexamples(name: str) -> None:
+def test_verdict_and_executor_agree_on_counterexamples(name: str) -> None:
     groups = groupby(execute_all([name]), key=lambda case: case.operator)
     report = run_counterexamples([list(group)[-1] for _, group in groups])
     assert not report.wrong, "\n".join(report.lines())
@@ -62,7 +62,7 @@ def test_the_law_holds_for_counterexamples(name: str) -> None:
         ),
     ],
 )
-def test_bytes_of_no_image_and_outputs_beyond_any_array_are_outside_the_law(node, arrays) -> None:
+def test_invalid_images_and_huge_outputs_are_excluded(node, arrays) -> None:
     spec = dialect("onnx").operator(node["op_type"])
     assert ask(spec, read_dict(node, "onnx"), arrays, "22").kind == "skipped"
 
@@ -73,7 +73,7 @@ def broken_report(monkeypatch: pytest.MonkeyPatch, kernel: object) -> Report:
     return run(execute_all(["directml/ELEMENT_WISE_ABS"])[-1:], 60)
 
 
-def test_the_campaign_finds_what_breaks_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_campaign_detects_wrong_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     absolute = find_kernel("absolute")
 
     def crashes(x, **arguments):
@@ -95,13 +95,13 @@ def test_the_campaign_finds_what_breaks_the_law(monkeypatch: pytest.MonkeyPatch)
     assert names_by_name["type"] == names_by_name["refuses"] == {"refused"}
 
 
-def test_the_campaign_finds_what_is_computed_although_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_campaign_detects_rejected_but_computed_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "require_guards", lambda *_, **__: None)
     report = run(execute_all(["onnx/TopK"])[-1:], 60)
     assert {(kind, why) for _, kind, why in report.wrong} >= {("computed", "count-positive")}
 
 
-def test_what_is_loose_is_in_the_tables() -> None:
+def test_loose_aspects_are_in_the_tables() -> None:
     spec = dialect("directml").operator("ONE_HOT")
     tensor = TensorDesc("INT64", (1, 1))
     assert spec.support_union.loose("IndicesTensor", "type", tensor)  # from 3.0 on

@@ -50,7 +50,7 @@ def draw_descriptor(case: Case, data: st.DataObject, random: Random) -> Descript
     return data.draw(near_valid(*case)).descriptor if kind else changed_example(case, random)
 
 
-def hold(cases: list[Case], data: st.DataObject) -> None:
+def check_law(cases: list[Case], data: st.DataObject) -> None:
     """Check one drawn descriptor at a drawn level against the law."""
     case = data.draw(st.sampled_from(cases))
     random = data.draw(st.randoms(use_true_random=False))
@@ -65,12 +65,12 @@ def hold(cases: list[Case], data: st.DataObject) -> None:
 @pytest.mark.parametrize(("name", "operator"), executed_operators())
 @FEW
 @given(data=st.data())
-def test_the_law_holds(name: str, operator: str, data: st.DataObject) -> None:
-    hold(executed_cases_of(name, operator), data)
+def test_verdict_and_executor_agree(name: str, operator: str, data: st.DataObject) -> None:
+    check_law(executed_cases_of(name, operator), data)
 
 
 @pytest.mark.slow
-def test_a_kernel_that_rejects_is_found_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rejecting_kernel_is_detected_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     absolute = find_kernel("absolute")
 
     def refuses(x, **arguments):
@@ -80,7 +80,7 @@ def test_a_kernel_that_rejects_is_found_and_shown(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(engine, "find_kernel", lambda _: refuses)
     searching = settings(FEW, max_examples=60, derandomize=True)(
-        given(data=st.data())(lambda data: hold(execute_all(["directml/ELEMENT_WISE_ABS"]), data))
+        given(data=st.data())(lambda data: check_law(execute_all(["directml/ELEMENT_WISE_ABS"]), data))
     )
     with pytest.raises(AssertionError) as failed:
         searching()

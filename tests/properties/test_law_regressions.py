@@ -122,7 +122,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_verdict_and_executor_reject_alike(name):
+def test_verdict_and_executor_reject_the_same_descriptors(name):
     document = REFUSED[name]
     assert specgate.check(document, target="openvino:opset17").accepted is False
     numpy_types = {"f32": np.float32, "i64": np.int64, "i32": np.int32, "u8": np.uint8, "boolean": np.bool_}
@@ -147,7 +147,7 @@ def test_an_axis_that_is_listed_twice_is_reversed_once():
     ]
 
 
-def test_lines_along_axes_that_keep_their_sizes_are_computed_although_the_page_names_only_the_last_ones():
+def test_linear_resize_ignores_axes_of_unchanged_size():
     """Torch's form of an upsampling: no axes, and scales of 1 for batches and channels."""
     inputs = [("f32", [1, 2, 4, 6]), ("f32", [4])]
     texts_by_name = {"mode": "linear_onnx", "shape_calculation_mode": "scales"}
@@ -175,7 +175,7 @@ def test_elements_are_mirrored_before_the_other_end_is_cropped(mode, expected):
     assert specgate.execute(result, {"data": data}, target="openvino:opset17")["output"].tolist() == expected
 
 
-def test_a_bound_of_one_element_is_computed_although_it_is_no_scalar():
+def test_clip_bounds_of_one_element_are_computed():
     tensors = [{"elem_type": "FLOAT", "shape": shape} for shape in ([3], [1])]
     clip = {"op_type": "Clip", "inputs": tensors, "outputs": []}
     assert specgate.check(clip, target="onnx:13").accepted is False
@@ -204,7 +204,7 @@ def test_optimizers_keep_the_type_of_each_tensor(operator, count):
     assert specgate.check(node, target="onnx:17").accepted
 
 
-def test_a_region_with_too_many_sampling_points_is_too_large():
+def test_too_many_sampling_points_are_skipped():
     sizes = {"InputTensor": [1, 1, 4, 4], "ROITensor": [1, 4], "OutputTensor": [1, 1, 1, 3]}
     tensors: dict[str, Any] = {name: {"DataType": "FLOAT32", "Sizes": shape} for name, shape in sizes.items()}
     attributes: dict[str, Any] = {"ReductionFunction": "AVERAGE", "InterpolationMode": "NEAREST_NEIGHBOR"}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BASES: tuple[Basis, ...] = ("documented", "observed", "both")
 
 
-def says_so(finding: Finding, accepting: list[str], table: Dialect, level: str) -> None:
+def assert_levels_match(finding: Finding, accepting: list[str], table: Dialect, level: str) -> None:
     """The levels in a finding agree with the verdicts at those levels."""
     assert list(finding.levels) == accepting
     assert finding.first_level == (accepting[0] if accepting else None)
@@ -37,14 +37,14 @@ def says_so(finding: Finding, accepting: list[str], table: Dialect, level: str) 
     assert proposed == later[:1] or (not proposed and finding.id.endswith("/device-capability"))
 
 
-def taken_by(descriptor: Descriptor, table: Dialect, basis: Basis, device: frozenset[str] | None) -> list[str]:
+def accepting_levels(descriptor: Descriptor, table: Dialect, basis: Basis, device: frozenset[str] | None) -> list[str]:
     """Return the accepting levels by the compiled functions, or in full for a device."""
     if device is None:
         return [at for at in table.levels if accepts(descriptor, at, basis)]
     return [at for at in table.levels if check_at(descriptor, at, basis, device=device).accepted]
 
 
-def levels_are_true(
+def check_finding_levels(
     descriptor: Descriptor, case: Case, basis: Basis, device: frozenset[str] | None, *, minimum: bool
 ) -> None:
     table = spec_of(case).dialect
@@ -53,14 +53,17 @@ def levels_are_true(
     if not verdict.findings:
         return
     free = replace(descriptor, version=None)
-    accepting = {False: taken_by(free, table, basis, device), True: taken_by(descriptor, table, basis, device)}
+    accepting = {
+        False: accepting_levels(free, table, basis, device),
+        True: accepting_levels(descriptor, table, basis, device),
+    }
     for finding in verdict.findings:
         if finding.severity == "note":  # all builds accept what the page forbids
             assert not finding.levels
             continue
         late = finding.id.endswith("/version")  # about the version that it was written for, which then stays
         judged_at = case.level if late else descriptor.version or case.level
-        says_so(finding, accepting[late], table, judged_at)
+        assert_levels_match(finding, accepting[late], table, judged_at)
     if device is None and minimum:
         result = find_minimum(descriptor, basis)
         home = table.parent or table
@@ -84,7 +87,7 @@ def test_on_valid_and_near_valid_descriptors(case: Case, data: st.DataObject) ->
     with reproducing(descriptor, case.target):
         note(f"{descriptor} on {device}")
         minimum = data.draw(st.booleans())
-        levels_are_true(descriptor, case, data.draw(st.sampled_from(BASES)), device, minimum=minimum)
+        check_finding_levels(descriptor, case, data.draw(st.sampled_from(BASES)), device, minimum=minimum)
 
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
@@ -93,12 +96,12 @@ def test_on_anything(case: Case, data: st.DataObject) -> None:
     descriptor = data.draw(any_descriptors(case.dialect, case.operator))
     with reproducing(descriptor, case.target):
         note(str(descriptor))
-        levels_are_true(descriptor, case, data.draw(st.sampled_from(BASES)), None, minimum=False)
+        check_finding_levels(descriptor, case, data.draw(st.sampled_from(BASES)), None, minimum=False)
 
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 @given(data=st.data())
-def test_the_answer_alone_is_that_of_the_check(case: Case, data: st.DataObject) -> None:
+def test_answers_without_findings_agree_with_the_check(case: Case, data: st.DataObject) -> None:
     """Also for a version below the target, for which the compiled function is used too."""
     descriptor = data.draw(descriptors(*case) | near_valid(*case).map(lambda broken: broken.descriptor))
     spec = spec_of(case)

@@ -34,7 +34,7 @@ def settle(descriptor: Descriptor) -> Descriptor:
     return replace(descriptor, fields=fields, layout=None)
 
 
-def as_laid(read: Descriptor, like: Descriptor) -> Descriptor:
+def with_layout_of(read: Descriptor, like: Descriptor) -> Descriptor:
     """Return it with its tensors in the order of another descriptor's level."""
     spec = dialect(read.dialect).operator(read.operator)
     return read if like.layout is None else reordered_for(read, spec, like.layout)
@@ -44,7 +44,7 @@ def same_after_a_trip(descriptor: Descriptor) -> None:
     written = write_dict(descriptor)
     note(str(written))
     for data in (written, json.loads(json.dumps(written))):
-        assert settle(as_laid(read_dict(data, descriptor.dialect), descriptor)) == settle(descriptor)
+        assert settle(with_layout_of(read_dict(data, descriptor.dialect), descriptor)) == settle(descriptor)
     assert dialect_of(written) == descriptor.dialect
     assert write_dict(read_dict(written)) == written
 
@@ -66,10 +66,10 @@ def test_any_descriptor(case: Case, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 @given(data=st.data())
-def test_the_line_that_reproduces_a_failure_holds_the_descriptor(case: Case, data: st.DataObject) -> None:
+def test_the_reproducing_command_contains_the_descriptor(case: Case, data: st.DataObject) -> None:
     descriptor = data.draw(descriptors(*case))
     words = shlex.split(reproduce(descriptor, case.target))
     assert words[:2] == ["specgate", "check"]
     assert words[3:] == ["--target", case.target]
     read = read_dict(json.loads(words[2]), case.dialect)
-    assert settle(as_laid(read, descriptor)) == settle(descriptor)
+    assert settle(with_layout_of(read, descriptor)) == settle(descriptor)

@@ -25,10 +25,10 @@ SMALL = 4096
 
 def choose() -> list[tuple[str, str, str]]:
     newest = {(case.dialect, case.operator): case.level for case in execute_all(TEXTS)}
-    return [(name, operator, level) for (name, operator), level in newest.items() if takes_texts(name, operator)]
+    return [(name, operator, level) for (name, operator), level in newest.items() if accepts_strings(name, operator)]
 
 
-def takes_texts(name: str, operator: str) -> bool:
+def accepts_strings(name: str, operator: str) -> bool:
     spec = dialect(name).operator(operator)
     return any(spec.support_union.takes_type(info.name, TEXTS[name]) for info in spec.inputs)
 

@@ -84,7 +84,7 @@ def make_untyped(spec: OperatorSpec, descriptor: Descriptor) -> Iterator[tuple[D
 
 
 @pytest.mark.parametrize(("name", "operator"), operators())
-def test_leaving_types_away_never_rejects(name: str, operator: str) -> None:
+def test_omitting_types_never_rejects(name: str, operator: str) -> None:
     spec = dialect(name).operator(operator)
     for level, descriptor in cases(spec):
         if accepts(descriptor, level) is not True:

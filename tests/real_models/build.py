@@ -28,7 +28,7 @@ def build(folder: Path) -> None:
     Raises the tools' errors; all planned models are known to work.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder), tempfile.TemporaryDirectory(dir=folder) as scratch:
+    with _lock_build(folder), tempfile.TemporaryDirectory(dir=folder) as scratch:
         for name in sources():
             _export(name, folder, Path(scratch))
         for source, ways in (*DERIVED.items(), *EXECUTED.items()):
@@ -64,7 +64,7 @@ def _derive(source: str, way: str, folder: Path, scratch: Path) -> None:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _lock_build(folder: Path) -> Iterator[None]:
     """Let one process build at a time, if the system can lock files.
 
     Several test workers need the same models.

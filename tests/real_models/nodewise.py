@@ -64,7 +64,7 @@ def differences(
     whole.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner if name not in stated)
     onnx.save(whole, scratch / "all.onnx")
     theirs = {n: a for n, a in open_part(scratch / "all.onnx", arrays_by_name).items() if isinstance(a, np.ndarray)}
-    places = _apart(model, theirs)
+    places = _separate_nodes(model, theirs)
     onnx.save(model, scratch / "apart.onnx")
     ours = specgate.execute(scratch / "apart.onnx", {**arrays_by_name, **theirs})
     for name, (operator, node) in places.items():
@@ -73,7 +73,7 @@ def differences(
             yield Difference(operator, node, name, *numbers)
 
 
-def _apart(model: onnx.ModelProto, theirs: Mapping[str, NDArray[Any]]) -> dict[str, tuple[str, str]]:
+def _separate_nodes(model: onnx.ModelProto, theirs: Mapping[str, NDArray[Any]]) -> dict[str, tuple[str, str]]:
     """Make inputs of nodes model inputs, and outputs model outputs; return these."""
     items = {*theirs, *(info.name for info in (*model.graph.input, *model.graph.initializer)), ""}
     kept = [node for node in model.graph.node if items.issuperset((*node.input, *node.output))]

@@ -60,7 +60,7 @@ def is_opened(name, model):
 
 
 @pytest.mark.parametrize("name", execute_all())
-def test_a_model_computes_what_others_compute(name, models):
+def test_a_model_agrees_with_its_framework(name, models):
     path = models / f"{name}.onnx"
     model = onnx.load(path)
     inputs, expected = sample_cases(name, models, model)
@@ -88,14 +88,12 @@ def test_a_model_computes_what_others_compute(name, models):
 
 
 @pytest.mark.parametrize("name", execute_all())
-def test_every_node_computes_what_the_runtime_computes(name, models, tmp_path):
+def test_every_node_agrees_with_the_runtime(name, models, tmp_path):
     """Each from the same inputs: floats within 1e-5, integers and quantized numbers equal."""
     path = models / f"{name}.onnx"
     model = onnx.load(path)
     if not is_opened(name, model):
-        pytest.skip(
-            "ONNX Runtime does not run it: test_a_model_computes_what_others_compute has what its network gives"
-        )
+        pytest.skip("ONNX Runtime does not run it: test_a_model_agrees_with_its_framework has what its network gives")
     inputs, _ = sample_cases(name, models, model)
     result = list(differences(path, inputs, tmp_path))
     if name not in ONE_STEP:

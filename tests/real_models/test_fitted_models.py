@@ -123,7 +123,7 @@ def assert_same(ours: Any, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [*FITTED, *BOOSTED])
-def test_a_fitted_model_computes_what_the_runtime_computes(name, tmp_path):
+def test_a_fitted_model_agrees_with_the_runtime(name, tmp_path):
     with warnings.catch_warnings(action="ignore"):
         model, features = boost(name) if name in BOOSTED else fit(name)
     rows = features[: 1 if name == "lightgbm" else ROWS]
@@ -133,7 +133,7 @@ def test_a_fitted_model_computes_what_the_runtime_computes(name, tmp_path):
         assert_same(ours[output], expected)
 
 
-def test_a_label_of_one_row_is_no_list_of_labels(tmp_path):
+def test_a_model_declared_for_a_single_label_rejects_two_rows(tmp_path):
     """LightGBM's converter states one label as output; ONNX Runtime warns about others."""
     with warnings.catch_warnings(action="ignore"):
         model, features = boost("lightgbm")

@@ -65,7 +65,7 @@ def irs(models: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_its_own_opset_takes_it(name, irs):
+def test_an_ir_is_clean_at_its_opset(name, irs):
     report = specgate.lint(irs / f"{name}.xml", ["openvino:opset16"], basis="observed")
     assert [finding.message for finding in report.findings] == []
     assert report.no_table == []
@@ -76,7 +76,7 @@ def test_its_own_opset_takes_it(name, irs):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("target", RELEASES)
-def test_a_release_rejects_the_layers_that_are_newer(name, target, irs):
+def test_a_release_rejects_newer_layers(name, target, irs):
     path = irs / f"{name}.xml"
     position, level = dialect("openvino").position, parse_target(target).level
     versions = re.findall(r'<layer [^>]*version="(opset\d+)"', path.read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ def test_a_release_rejects_the_layers_that_are_newer(name, target, irs):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in {*NOT_EXECUTED, *PLUGIN_WRONG}])
-def test_it_computes_what_openvino_computes(name, irs):
+def test_an_ir_agrees_with_openvino(name, irs):
     """Each output of the CPU plugin in f32 precision, if every layer has a kernel."""
     import openvino
 

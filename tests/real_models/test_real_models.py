@@ -41,7 +41,7 @@ def run(path, model, inputs):
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_model_is_sound(name, models):
+def test_a_model_is_valid(name, models):
     """The checker accepts it, and it computes its network's values."""
     path = models / f"{name}.onnx"
     model = onnx.load(path)
@@ -56,7 +56,7 @@ def test_a_model_is_sound(name, models):
 
 
 @pytest.mark.parametrize("name", files())
-def test_lint_says_what_is_so_and_nothing_else(name, models):
+def test_lint_reports_exactly_the_expected_findings(name, models):
     """At the model's own opset, at an older release and at the newest one."""
     path = models / f"{name}.onnx"
     model = onnx.load(path)

@@ -12,7 +12,7 @@ from specgate.spec.rulebook import file_rule
 from tests.paths import ROOT
 
 
-def test_a_rule_of_a_table_says_what_it_asks_for_and_at_which_levels() -> None:
+def test_a_table_rule_states_its_condition_and_levels() -> None:
     about = describe_rule("directml/ONE_HOT/axis-range")
     assert about.says == "Axis must be less than the DimensionCount of IndicesTensor"
     assert about.lines[0] == "2.0..6.4: Axis < rank(IndicesTensor)"
@@ -29,11 +29,11 @@ def test_a_support_cell() -> None:
 
 
 @pytest.mark.parametrize("rule", ["", "x", "a/b", "onnx/Nope/x", "onnx/OneHot/nope", "x/y/z", "\x00/\ud800/{}"])
-def test_an_unknown_id_is_a_check_of_ours(rule: str) -> None:
+def test_an_unknown_id_is_described_as_a_specgate_check(rule: str) -> None:
     assert describe_rule(rule).says == f"a check of specgate, {rule}"
 
 
-def test_every_id_that_the_linter_makes_up_is_explained() -> None:
+def test_every_linter_id_is_explained() -> None:
     files = [*(ROOT / "specgate/linting").glob("*.py"), *(ROOT / "specgate/dialects/onnx").rglob("*.py")]
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     names = set(re.findall(r"\bfinding\(\s*\"([a-z-]+)\"", text)) | set(re.findall(r"/model/([a-z-]+)\"", text))
@@ -44,7 +44,7 @@ def test_every_id_that_the_linter_makes_up_is_explained() -> None:
     assert [name for name in sorted(own) if file_rule(f"specgate/{name}") is None] == []
 
 
-def test_the_rule_command_knows_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_rule_command_describes_linter_ids(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rule", "onnx/model/opset-import"]) == 0
     message = "no imported opset is newer than the target's (error)"
     assert capsys.readouterr().out.startswith(f"onnx/model/opset-import\n  says     {message}\n  source: onnx/onnx: ")

@@ -99,7 +99,7 @@ def test_nodes_findings_and_counts(sample: Report) -> None:
     assert [message for _, message in read.all("ul", class_="operators")] == ["foo (2)aten::x (1)"]
 
 
-def test_neighbours_are_drawn_and_linked_where_they_are_on_the_page(sample: Report) -> None:
+def test_neighbours_are_drawn_and_linked_if_on_the_page(sample: Report) -> None:
     read = Page(page(sample))
     (drawn,) = [message for _, message in read.all("div", class_="neighbours")]
     assert drawn == (
@@ -124,7 +124,7 @@ def test_a_real_model_has_its_neighbours() -> None:
     assert any("graph/before (Identity)" in text and "graph/after (Relu)" in text for _, text in pairs)
 
 
-def test_every_link_inside_leads_somewhere_and_no_anchor_is_there_twice(sample: Report) -> None:
+def test_internal_links_resolve_and_anchors_are_unique(sample: Report) -> None:
     read = Page(page(sample))
     ids = [texts_by_name["id"] for _, texts_by_name, _ in read.elements if "id" in texts_by_name]
     assert len(ids) == len(set(ids))
@@ -182,7 +182,7 @@ def test_hostile_names_stay_text() -> None:
     assert {texts_by_name["value"] for texts_by_name, _ in read.all("option")} == {"", shown}
 
 
-def test_the_sample_is_closed_too(sample: Report) -> None:
+def test_the_sample_page_is_well_formed(sample: Report) -> None:
     is_closed(page(sample))
     is_closed(page(Report()))
 
@@ -190,7 +190,7 @@ def test_the_sample_is_closed_too(sample: Report) -> None:
 @pytest.mark.slow
 @slow
 @given(reports)
-def test_any_report_is_a_closed_page(report: Report) -> None:
+def test_any_report_is_a_well_formed_page(report: Report) -> None:
     is_closed(page(report))
 
 
@@ -200,7 +200,7 @@ def test_without_a_script_only_the_filters_are_hidden(sample: Report) -> None:
     ] == ["filters"]
 
 
-def test_the_filters_offer_what_is_on_the_page(sample: Report) -> None:
+def test_filters_list_the_contents_of_the_page(sample: Report) -> None:
     read = Page(page(sample))
     assert [texts_by_name["value"] for texts_by_name, _ in read.all("input", type="checkbox")] == [
         "error",
@@ -220,13 +220,13 @@ def test_the_filters_offer_what_is_on_the_page(sample: Report) -> None:
     assert len(labelled) == len(read.all("input")) + len(read.all("select"))
 
 
-def test_a_clean_report_says_so() -> None:
+def test_a_clean_report_states_no_findings() -> None:
     read = Page(page(Report(targets=["onnx:17"], files=["a.onnx"], nodes=3)))
     assert [message for _, message in read.all("p", class_="nothing")] == ["No findings."]
     assert read.all("form") == []
 
 
-def test_of_very_many_findings_the_gravest_are_shown() -> None:
+def test_the_most_severe_of_many_findings_are_shown() -> None:
     def finding(severity: Any, at: int) -> Finding:
         return Finding("x/y", severity, "m", location=Location("a.onnx", None, f"node[{at}]"))
 
@@ -238,7 +238,7 @@ def test_of_very_many_findings_the_gravest_are_shown() -> None:
 
 
 @pytest.mark.slow
-def test_of_very_many_findings_each_file_has_its_gravest() -> None:
+def test_each_file_shows_its_most_severe_findings() -> None:
     def finding(severity: Any, file: str, at: int) -> Finding:
         return Finding("x/y", severity, "m", location=Location(file, None, f"node[{at}]"))
 
@@ -251,12 +251,12 @@ def test_of_very_many_findings_each_file_has_its_gravest() -> None:
 
 
 @pytest.mark.parametrize("severity", ["error", "warning", "note"])
-def test_words_say_what_colours_say(severity: Any) -> None:
+def test_severities_are_shown_as_words(severity: Any) -> None:
     read = Page(page(Report(findings=[Finding("x/y", severity, "m")])))
     assert [message for _, message in read.all("span", class_=f"mark {severity}")] == [severity]
 
 
-def test_the_files_are_listed_with_their_counts_the_worst_first(sample: Report) -> None:
+def test_files_are_listed_with_counts_worst_first(sample: Report) -> None:
     sample.files.append("models/clean.onnx")
     read = Page(page(sample))
     (table,) = [message for _, message in read.all("table")]
@@ -272,11 +272,11 @@ def test_the_files_are_listed_with_their_counts_the_worst_first(sample: Report) 
     assert links == {"models/a.onnx": "#file-0", "models/b.json": "#file-1"}  # nothing is on the page of the other
 
 
-def test_of_one_file_there_is_no_list() -> None:
+def test_a_single_file_has_no_file_list() -> None:
     assert 'id="files"' not in page(specgate.lint(model([one_hot(axis=9)]), ["onnx:17"]))
 
 
-def test_notes_are_folded_and_what_is_grave_is_not(sample: Report) -> None:
+def test_notes_are_folded_and_errors_are_not(sample: Report) -> None:
     read = Page(page(sample))
     folded = [message for _, message in read.all("details", class_="lesser")]
     kinds = [
@@ -288,7 +288,7 @@ def test_notes_are_folded_and_what_is_grave_is_not(sample: Report) -> None:
     assert [message for texts_by_name, message in read.all("summary") if "note" in message or "undecided" in message]
 
 
-def test_each_rule_has_its_count_and_leads_to_its_nodes(sample: Report) -> None:
+def test_each_rule_has_a_count_and_links_to_its_nodes(sample: Report) -> None:
     read = Page(page(sample))
     rules = [(texts_by_name["id"], message) for texts_by_name, message in read.all("div", class_="rule")]
     assert rules[0][0] == "rule/onnx/OneHot/axis-range"  # the gravest
@@ -300,14 +300,14 @@ def test_each_rule_has_its_count_and_leads_to_its_nodes(sample: Report) -> None:
     assert {(place or "").removeprefix("#") for place in places} <= anchors
 
 
-def test_what_is_fixable_is_marked(tmp_path: Path) -> None:
+def test_fixable_findings_are_marked(tmp_path: Path) -> None:
     new_model = model([helper.make_node("Identity", ["x"], ["y"])])
     new_model.opset_import.append(helper.make_opsetid("com.some", 1))
     (tmp_path / "m.onnx").write_bytes(new_model.SerializeToString())
     assert page(specgate.lint(tmp_path / "m.onnx", ["onnx:28"])).count("fixable with --fix") == 1
 
 
-def test_the_numbers_at_the_top_are_those_of_the_filters() -> None:
+def test_summary_numbers_match_the_filters() -> None:
     levels = ["onnx:13", "onnx:14", "onnx:15"]
     same = [Finding("x/y", "note", "m", target=level, location=Location("a.onnx")) for level in levels]
     own = Finding("x/z", "error", "n", target="onnx:14", location=Location("a.onnx"))
@@ -324,7 +324,7 @@ def test_the_numbers_at_the_top_are_those_of_the_filters() -> None:
     assert "3 nodes of 1 file linted" in read.all("p", class_="headline")[0][1]
 
 
-def test_the_files_and_a_page_that_is_cut_have_the_numbers_at_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_page_keeps_the_summary_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = ["onnx:13", "onnx:14"]
     files = ["a.onnx", "b.onnx"]
     notes = [Finding("x/y", "note", "m", target=at, location=Location(name)) for at in levels for name in files]

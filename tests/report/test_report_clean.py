@@ -29,11 +29,11 @@ ANYTHING = st.text(st.characters())
         ("##[error]x ##vso[a] ###", r"#\x23[error]x #\x23vso[a] #\x23#"),
     ],
 )
-def test_clean_shows_what_does_not_print(text: str, shown: str) -> None:
+def test_clean_escapes_unprintable_characters(text: str, shown: str) -> None:
     assert clean(text) == shown
 
 
-def test_clean_keeps_both_ends_of_a_long_name_and_says_how_much_is_missing() -> None:
+def test_clean_shortens_long_names_in_the_middle() -> None:
     assert clean("a" * 200) == "a" * 200
     assert clean("a" * 150 + "b" * 60) == "a" * 133 + "...[10 more]..." + "a" * 7 + "b" * 60
     assert clean("ab" * 10, 3) == "ab...[17 more]...b"
@@ -41,7 +41,7 @@ def test_clean_keeps_both_ends_of_a_long_name_and_says_how_much_is_missing() -> 
 
 
 @given(ANYTHING, st.none() | st.integers(0, 50))
-def test_cleaned_text_prints_opens_no_command_and_stays_as_it_is(text: str, limit: int | None) -> None:
+def test_clean_is_printable_command_free_and_idempotent(text: str, limit: int | None) -> None:
     shown = clean(text, limit)
     assert shown.isprintable()
     assert "##" not in shown
@@ -51,7 +51,7 @@ def test_cleaned_text_prints_opens_no_command_and_stays_as_it_is(text: str, limi
 
 
 @given(ANYTHING)
-def test_well_formed_text_encodes_and_keeps_what_was_well_formed(text: str) -> None:
+def test_well_formed_encodes_and_keeps_valid_text(text: str) -> None:
     shown = well_formed(text)
     shown.encode("utf-8")
     if not any("\ud800" <= c <= "\udfff" for c in text):
@@ -77,7 +77,7 @@ def test_wrap_never_begins_a_line_with_a_command() -> None:
     assert wrap("abcdefgh::error::x", 8) == ["abcdefgh", r"\x3a:", "error::x"]
 
 
-def test_wrap_ends_even_where_nothing_fits() -> None:
+def test_wrap_terminates_even_if_nothing_fits() -> None:
     assert wrap("::" * 6, 0, first="  ", hanging_indent=" " * 40)[-1].endswith(":")
 
 

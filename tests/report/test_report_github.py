@@ -25,7 +25,7 @@ def test_errors_first_then_warnings_then_notices_then_the_summary(sample: Report
     ]
 
 
-def test_nothing_to_say_is_no_line() -> None:
+def test_a_clean_report_prints_no_lines() -> None:
     assert render(Report(targets=["onnx:17"], files=["a"], nodes=3), "github", options=RenderOptions()) == ""
 
 
@@ -54,7 +54,7 @@ def test_ten_of_each_level_and_a_count_of_the_rest(severity: Severity, command: 
     assert lines[-1] == f"::notice title=specgate::{13 - shown} more {severity}s not shown here"
 
 
-def test_ten_are_not_eleven() -> None:
+def test_ten_errors_are_shown_without_a_count() -> None:
     findings = [Finding("x/y", "error", f"number {at}") for at in range(10)]
     assert len(github(Report(findings=findings))) == 10
     assert github(Report(findings=[*findings, findings[0]]))[-1].endswith("::1 more error not shown here")
@@ -71,7 +71,7 @@ def test_paths_start_from_the_root_and_are_never_shortened(tmp_path: Path) -> No
     ]
 
 
-def test_an_empty_message_gives_way_to_the_id() -> None:
+def test_an_empty_message_is_replaced_by_the_id() -> None:
     assert github(Report(findings=[Finding("x/y", "error", "")])) == ["::error title=x/y::x/y"]
 
 
@@ -79,7 +79,7 @@ def test_undecided_nodes_are_counted() -> None:
     assert github(Report(undecided=[NodeRef(Location("a"))])) == ["::notice title=specgate::1 undecided"]
 
 
-def test_every_file_gets_an_annotation_or_is_named_in_the_last_one() -> None:
+def test_every_file_has_an_annotation_or_is_in_the_summary() -> None:
     def find_ids(file: str, at: int, severity: Severity = "error") -> Finding:
         return Finding("onnx/A/b", severity, "m", location=Location(file, None, f"node[{at}]"))
 
@@ -98,7 +98,7 @@ def test_every_file_gets_an_annotation_or_is_named_in_the_last_one() -> None:
     )
 
 
-def test_unusable_files_beyond_the_limit_are_named_in_the_last_one() -> None:
+def test_unusable_files_beyond_the_limit_are_in_the_summary() -> None:
     lines = github(Report(unusable=[f"u{n}.onnx: broken" for n in range(12)]))
     assert lines[-1] == (
         "::notice title=specgate::2 more unusable files not shown here%0Au10.onnx: broken%0Au11.onnx: broken"

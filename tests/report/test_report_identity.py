@@ -27,7 +27,7 @@ def prints(report: Report, **options: Any) -> list[str]:
     return [fingerprint for _, fingerprint in identify_findings(report, RenderOptions(**options))[0]]
 
 
-def test_json_and_sarif_say_the_same(sample: Report) -> None:
+def test_json_and_sarif_have_equal_fingerprints(sample: Report) -> None:
     document = json.loads(render(sample, "json", options=RenderOptions()))
     (run,) = json.loads(render(sample, "sarif", options=RenderOptions()))["runs"]
     in_json = [finding["fingerprint"] for finding in [*document["findings"], *document["ignored"]]]
@@ -48,7 +48,7 @@ def test_nodes_added_elsewhere_change_nothing() -> None:
     assert alone in among
 
 
-def test_a_second_equal_finding_has_its_own_and_leaves_the_first_alone() -> None:
+def test_a_repeated_finding_has_a_separate_fingerprint() -> None:
     (text,) = prints(Report(findings=[FINDING]))
     three = prints(Report(findings=[FINDING, replace(FINDING, message="again"), FINDING]))
     assert len(set(three)) == 3
@@ -76,7 +76,7 @@ def test_rewording_changes_no_fingerprint_and_no_baseline(tmp_path: Path) -> Non
     assert (len(report.findings), len(report.ignored)) == (0, 2)
 
 
-def test_a_known_finding_keeps_its_own_when_a_new_one_like_it_comes() -> None:
+def test_an_ignored_finding_keeps_its_fingerprint_with_a_new_duplicate() -> None:
     facts = Report(ignored=[FINDING])
     (_, before), (_, after) = (
         identify_findings(report, RenderOptions()) for report in (facts, Report(findings=[FINDING], ignored=[FINDING]))
@@ -84,7 +84,7 @@ def test_a_known_finding_keeps_its_own_when_a_new_one_like_it_comes() -> None:
     assert before == after
 
 
-def test_they_start_from_the_root_wherever_the_repository_lies(tmp_path: Path) -> None:
+def test_fingerprints_do_not_depend_on_the_repository_path(tmp_path: Path) -> None:
     def at(folder: str) -> list[str]:
         place = Location(str(tmp_path / folder / "m/a.onnx"), None, "n")
         return prints(Report(findings=[FINDING.at(place)]), root=tmp_path / folder)

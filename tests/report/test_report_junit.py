@@ -79,13 +79,13 @@ def against_the_schema(element: ET.Element) -> None:
         against_the_schema(child)
 
 
-def test_the_structure_is_what_jenkins_reads(sample: Report) -> None:
+def test_the_structure_matches_the_jenkins_schema(sample: Report) -> None:
     sample.unusable.append("models/c.onnx: cannot be read")
     against_the_schema(ET.fromstring(junit(sample)))
     against_the_schema(ET.fromstring(junit(Report())))
 
 
-def test_cases_are_reported_apart_by_class_and_name() -> None:
+def test_cases_are_distinguished_by_class_and_name() -> None:
     finding = Finding("x/y", "error", "m", location=Location("a.onnx", None, "n"))
     root = ET.fromstring(
         junit(Report(targets=["onnx:17"], findings=[finding, finding, finding.at(Location("b.onnx", None, "n"))]))
@@ -94,7 +94,7 @@ def test_cases_are_reported_apart_by_class_and_name() -> None:
     assert names == [("a.onnx", "n x/y"), ("a.onnx", "n x/y #2"), ("b.onnx", "n x/y")]
 
 
-def test_a_file_passes_only_for_targets_that_it_was_checked_for() -> None:
+def test_a_file_passes_only_for_checked_targets() -> None:
     report = Report(targets=["onnx:17", "openvino:opset13"], files=["a.onnx"], judged={"a.onnx": ("onnx:17",)})
     assert [suite.get("name") for suite in ET.fromstring(junit(report))] == ["a.onnx onnx:17"]
 
@@ -116,13 +116,13 @@ def test_an_empty_report_has_no_suite() -> None:
     assert len(ET.fromstring(junit(Report()))) == 0
 
 
-def test_a_finding_of_no_file_and_no_target_has_a_suite_of_its_own() -> None:
+def test_a_finding_without_file_and_target_has_a_separate_suite() -> None:
     report = Report(targets=["onnx:17"], files=["a.onnx"], findings=[Finding("x/y", "error", "m")])
     names = [(suite.attrib["name"], suite.attrib["failures"]) for suite in ET.fromstring(junit(report))]
     assert names == [("specgate", "1"), ("a.onnx onnx:17", "0")]
 
 
-def test_a_file_with_nothing_but_nodes_without_a_table_passes_and_names_them() -> None:
+def test_a_file_of_unknown_operators_passes_and_names_them() -> None:
     report = Report(files=["a"], no_table=[NodeRef(Location("a", None, "n", "Foo"))])
     (suite,) = ET.fromstring(junit(report))
     assert [(part.tag, part.get("name"), part.text) for part in suite] == [
@@ -131,7 +131,7 @@ def test_a_file_with_nothing_but_nodes_without_a_table_passes_and_names_them() -
     ]
 
 
-def test_what_xml_cannot_hold_is_shown_as_an_escape() -> None:
+def test_characters_that_xml_forbids_are_escaped() -> None:
     place = Location("a\x00.onnx", None, "n\x1b\ufffe\ud800 <&>\"'")
     xml = junit(
         Report(findings=[Finding("x/y", "error", "]]> \x0b 日本 \U0001f600\n::error::x ##[a]", location=place)])

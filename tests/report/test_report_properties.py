@@ -91,7 +91,7 @@ def test_text_prints_within_the_width_and_forges_nothing(report: Report, width: 
 @pytest.mark.slow
 @slow
 @given(reports.filter(lambda r: len(r.findings) > 0), st.integers(30, 150))
-def test_text_cuts_nothing(report: Report, width: int) -> None:
+def test_text_output_is_not_truncated(report: Report, width: int) -> None:
     shown = "".join(render(report, "text", options=RenderOptions(width=width)).split()).replace(r"\x3a", ":")
     for finding in report.findings:
         for text in (finding.id, finding.message, finding.fix, finding.location and finding.location.node):

@@ -68,9 +68,7 @@ def test_inside(file: Callable[[Path], Path], inside: str | None, tmp_path: Path
     assert RenderOptions(root=tmp_path).path_inside(str(file(tmp_path))) == inside
 
 
-def test_inside_takes_relative_paths_from_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inside_resolves_paths_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert RenderOptions().path_inside("m/a.onnx") == "m/a.onnx"
     assert RenderOptions(root="m").path_inside("m/a.onnx") == "a.onnx"

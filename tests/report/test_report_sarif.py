@@ -43,7 +43,7 @@ def test_the_sample_is_valid_sarif(sample: Report, sarif_errors: Callable[[Any],
     assert sarif_errors(json.loads(render(Report(), "sarif", options=RenderOptions()))) == []
 
 
-def test_the_schema_in_use_does_find_errors(sample: Report, sarif_errors: Callable[[Any], list[str]]) -> None:
+def test_the_sarif_schema_detects_errors(sample: Report, sarif_errors: Callable[[Any], list[str]]) -> None:
     log = json.loads(render(sample, "sarif", options=RenderOptions()))
     log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] = 0
     assert len(sarif_errors(log)) == 1
@@ -95,7 +95,7 @@ def test_the_run(sample: Report) -> None:
     assert log["properties"]["operatorsWithoutTable"] == ["foo (2)", "aten::x (1)"]
 
 
-def test_ignored_findings_are_suppressed_and_the_others_say_that_they_are_not(sample: Report) -> None:
+def test_only_ignored_findings_are_suppressed(sample: Report) -> None:
     states = [(outcome["ruleId"], outcome["suppressions"]) for outcome in run(sample)["results"]]
     assert states == [
         ("onnx/ir-version", []),
@@ -141,7 +141,7 @@ def test_message_text(message: str, text: str) -> None:
     assert result(Finding("x/y", "error", message))["message"] == {"text": text}
 
 
-def test_a_finding_without_a_place_has_no_location() -> None:
+def test_a_finding_without_a_path_has_no_location() -> None:
     assert result(Finding("x/y", "error", "m"))["locations"] == []
     assert result(Finding("x/y", "error", "m", location=Location()))["locations"] == []
 
@@ -170,7 +170,7 @@ def test_relative_uris_are_percent_encoded(file: str, expected: str) -> None:
     assert uri(file) == {"uri": expected, "uriBaseId": "%SRCROOT%"}
 
 
-def test_uris_start_from_the_root_wherever_the_file_was_named_from(tmp_path: Path) -> None:
+def test_uris_are_relative_to_the_root(tmp_path: Path) -> None:
     options = RenderOptions(root=tmp_path / "repo")
     inside = str(tmp_path / "repo" / "m" / "a.onnx")
     assert uri(inside, options) == {"uri": "m/a.onnx", "uriBaseId": "%SRCROOT%"}
@@ -178,7 +178,7 @@ def test_uris_start_from_the_root_wherever_the_file_was_named_from(tmp_path: Pat
     assert uri(outside, options) == {"uri": (tmp_path / "other" / "a b.onnx").as_uri()}
 
 
-def test_fingerprints_differ_by_place_field_rule_and_target_and_by_nothing_else() -> None:
+def test_fingerprints_depend_on_node_field_rule_and_target_only() -> None:
     finding = Finding("x/y", "error", "m", where="A", target="onnx:17", location=Location("a", 1, "n"))
     others = [
         replace(finding, id="x/z"),

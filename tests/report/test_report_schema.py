@@ -48,7 +48,7 @@ def problems(text: str) -> list[str]:
     return [f"{error.json_path}: {error.message}" for error in STRICT.iter_errors(json.loads(text))]
 
 
-def test_the_schema_is_a_schema_and_names_itself() -> None:
+def test_the_schema_is_valid_and_has_its_id() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$id"] == "urn:specgate:report:1"
     assert SCHEMA["properties"]["schema"]["enum"] == ["specgate-report/1", "specgate-check/1"]
@@ -75,7 +75,7 @@ def test_a_whole_report(sample: Report) -> None:
     assert problems(render(Report(), "json", options=RenderOptions())) == []
 
 
-def test_the_schema_does_find_mistakes(sample: Report) -> None:
+def test_the_schema_detects_mistakes(sample: Report) -> None:
     document = json.loads(render(sample, "json", options=RenderOptions()))
     for change in (
         lambda d: d.pop("unusable"),
@@ -110,7 +110,7 @@ def _usable(place: Location | None) -> bool:
         ["check", str(DATA / "dxdispatch/one_hot.json"), "-t", "directml:2.1"],
     ],
 )
-def test_what_the_commands_print(
+def test_json_output_of_commands_matches_the_schema(
     arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -101,7 +101,7 @@ def test_undecided_nodes_are_listed_only_when_verbose(sample: Report) -> None:
     assert text(sample, verbose=True) == text(sample)
 
 
-def test_a_clean_report_still_says_what_was_checked() -> None:
+def test_a_clean_report_lists_the_checked_targets_and_files() -> None:
     assert text(Report(targets=["onnx:17"], files=["a.onnx"], nodes=1), width=120) == dedent("""\
         targets: onnx:17
         files: 1
@@ -109,7 +109,7 @@ def test_a_clean_report_still_says_what_was_checked() -> None:
         """)
 
 
-def test_a_finding_without_a_place_stands_without_headings() -> None:
+def test_a_finding_without_a_location_has_no_headings() -> None:
     report = Report(targets=[], nodes=1, findings=[Finding("directml/ROUND/ranks", "error", "rank is 9")])
     assert text(report).splitlines()[:3] == ["    error    directml/ROUND/ranks", "             rank is 9", ""]
 
@@ -128,7 +128,7 @@ def test_colour_adds_codes_and_nothing_else(sample: Report) -> None:
     assert coloured == plain
 
 
-def alike(count: int, target: str = "onnx:17", message: str = "X of 'Relu_{0}' is INT{0}") -> list[Finding]:
+def equal_findings(count: int, target: str = "onnx:17", message: str = "X of 'Relu_{0}' is INT{0}") -> list[Finding]:
     return [
         Finding(
             "onnx/Relu/type",
@@ -142,8 +142,8 @@ def alike(count: int, target: str = "onnx:17", message: str = "X of 'Relu_{0}' i
 
 
 def test_equal_findings_are_collapsed_beyond_the_limit_only() -> None:
-    assert text(Report(findings=alike(20))).count("onnx/Relu/type") == 20
-    collapsed = text(Report(nodes=50, findings=alike(21)))
+    assert text(Report(findings=equal_findings(20))).count("onnx/Relu/type") == 20
+    collapsed = text(Report(nodes=50, findings=equal_findings(21)))
     assert collapsed == dedent("""\
         a.onnx
           graph/node[0] (Relu)
@@ -165,10 +165,10 @@ def test_equal_findings_are_collapsed_beyond_the_limit_only() -> None:
 def test_findings_of_another_shape_or_target_are_not_equal() -> None:
     report = Report(
         findings=[
-            *alike(4),
-            *alike(4, target="onnx:18"),
-            *alike(4, message="another {0}"),
-            *alike(1, message="once {0}"),
+            *equal_findings(4),
+            *equal_findings(4, target="onnx:18"),
+            *equal_findings(4, message="another {0}"),
+            *equal_findings(1, message="once {0}"),
         ]
     )
     shown = text(report, max_per_rule=3)
@@ -177,14 +177,14 @@ def test_findings_of_another_shape_or_target_are_not_equal() -> None:
     assert "once 0" in shown
 
 
-def test_one_finding_reported_many_times_is_collapsed_too() -> None:
-    shown = text(Report(findings=alike(1) * 5), max_per_rule=1)
+def test_a_repeated_finding_is_collapsed() -> None:
+    shown = text(Report(findings=equal_findings(1) * 5), max_per_rule=1)
     assert shown.count("onnx/Relu/type") == 3
     assert "... and 2 more like this, in 1 node\n" in shown
 
 
-def test_three_examples_are_never_collapsed_to_save_nothing() -> None:
-    assert "more like this" not in text(Report(findings=alike(3)), max_per_rule=0)
+def test_three_equal_findings_are_never_collapsed() -> None:
+    assert "more like this" not in text(Report(findings=equal_findings(3)), max_per_rule=0)
 
 
 def test_a_hostile_name_neither_drives_the_terminal_nor_forges_a_command() -> None:
@@ -207,7 +207,7 @@ def test_long_targets_and_wide_names_keep_to_the_width(sample: Report) -> None:
         assert all(columns(line) <= width for line in text(sample, width=width, verbose=True).splitlines())
 
 
-def test_the_rules_of_a_user_have_no_address(sample: Report) -> None:
+def test_user_rules_have_no_address(sample: Report) -> None:
     mine = ("onnx/Mine/axis", "mine/ROUND/x", "nothing", "onnx/OneHot/axis-range")
     sample.findings = [replace(sample.findings[0], id=rule) for rule in mine]
     assert text(sample, rules=True).count(SITE) == 1
@@ -220,10 +220,10 @@ def test_addresses_are_printed_only_when_rules_are(sample: Report) -> None:
     assert SITE not in text(sample, verbose=True)
 
 
-def test_no_file_with_findings_is_hidden() -> None:
+def test_every_file_with_findings_is_shown() -> None:
     many = [
         replace(f, location=Location(f"models/{n}.onnx", None, "graph/node[0]", "Relu"))
-        for n, f in enumerate(alike(164))
+        for n, f in enumerate(equal_findings(164))
     ]
     shown = text(Report(findings=many))
     assert [n for n in range(164) if f"models/{n}.onnx\n" not in shown] == []
@@ -231,12 +231,16 @@ def test_no_file_with_findings_is_hidden() -> None:
 
 
 def test_equal_findings_are_collapsed_within_each_file() -> None:
-    second = [replace(f, location=replace(f.location, file="b.onnx")) for f in alike(21) if f.location is not None]
-    shown = text(Report(findings=[*alike(21), *second]))
+    second = [
+        replace(f, location=replace(f.location, file="b.onnx")) for f in equal_findings(21) if f.location is not None
+    ]
+    shown = text(Report(findings=[*equal_findings(21), *second]))
     assert shown.count("... and 18 more like this, in 18 nodes") == 2
     assert shown.count("onnx/Relu/type") == 6
 
 
-def test_what_is_hidden_by_choice_is_counted_on_one_line() -> None:
-    assert "\n2 findings hidden (--severity, --select, --ignore)\n" in text(Report(findings=alike(1), hidden=2))
-    assert "hidden" not in text(Report(findings=alike(1)))
+def test_filtered_findings_are_counted_on_a_single_line() -> None:
+    assert "\n2 findings hidden (--severity, --select, --ignore)\n" in text(
+        Report(findings=equal_findings(1), hidden=2)
+    )
+    assert "hidden" not in text(Report(findings=equal_findings(1)))

@@ -62,7 +62,7 @@ def reader(page: str) -> Reader:
 
 
 @pytest.mark.slow
-def test_every_operator_and_level_is_there(reader):
+def test_every_operator_and_level_has_a_cell(reader):
     table = dialect("directml")
     heads = [message.removesuffix("target") for result, message in reader.all("th") if result.get("scope") == "col"]
     assert heads[1 : 1 + len(table.levels)] == list(table.levels)
@@ -75,7 +75,7 @@ def test_every_operator_and_level_is_there(reader):
     assert sum("new" in cell.split(", ") for cell in cells) == len(table.operators)
 
 
-def test_every_rule_has_an_anchor_and_every_link_inside_leads_somewhere(reader):
+def test_rules_have_anchors_and_internal_links_resolve(reader):
     ids = [result["id"] for _, result in reader.seen if "id" in result]
     assert len(ids) == len(set(ids))
     table = dialect("directml")
@@ -91,7 +91,7 @@ def test_every_rule_has_an_anchor_and_every_link_inside_leads_somewhere(reader):
     assert all(link.startswith("https://github.com/") and "/blob/" in link for link in outside)
 
 
-def test_the_page_loads_nothing_and_runs_only_its_own_script(page, reader):
+def test_the_page_loads_nothing_and_runs_only_the_inline_script(page, reader):
     assert not LOADING & {name for _, result in reader.seen for name in result}
     assert {tag for tag, _ in reader.seen}.isdisjoint({"link", "img", "iframe", "object", "base", "embed"})
     assert not [name for _, result in reader.seen for name in result if name.startswith("on")]
@@ -114,7 +114,7 @@ def test_the_targets_column_and_rows_are_marked(reader):
     assert len(marked) == len(dialect("directml").operators)
 
 
-def test_cells_say_what_colours_say(reader):
+def test_cell_colours_have_matching_symbols(reader):
     signs = {
         (result["class"], message[:1]) for result, message in reader.all("span") if result.get("class") in _CLASSES
     }
@@ -130,13 +130,13 @@ def test_the_page_stays_small(page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["onnx", "openvino"])
-def test_other_dialects_have_a_page_too(name):
+def test_other_dialects_have_a_page(name):
     reader = Reader(render(dialect(name), None))
     assert [result["data-operator"] for result, _ in reader.all("details")] == dialect(name).operators
     assert not [result for _, result in reader.seen if result.get("class") == "target"]
 
 
-def test_an_operators_name_alone_leads_to_it(reader, page):
+def test_the_operator_name_is_its_anchor(reader, page):
     """Without a script, ``#GEMM`` is the matrix row; with one, the details open."""
     rows = {result["id"]: result for result, _ in reader.all("tr") if "id" in result}
     assert list(rows) == dialect("directml").operators

@@ -70,7 +70,7 @@ def draw_cases(rng: random.Random) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", RULES)
-def test_the_answer_is_that_of_all_turns(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deduplicated_loops_give_the_full_answer(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rule, rng, result = parse(text, SCOPE), random.Random(text), set()
     for _ in range(60):
         fields = draw_cases(rng)
@@ -82,7 +82,7 @@ def test_the_answer_is_that_of_all_turns(text: str, monkeypatch: pytest.MonkeyPa
     assert len(result) > 1
 
 
-def test_a_rule_may_take_as_many_turns_as_before() -> None:
+def test_the_iteration_limit_counts_equal_iterations() -> None:
     rule = parse("all(n < 5 for n in Numbers) and any(n == 9 for n in Numbers)", SCOPE)
     fields = {"Numbers": [3] * 49_999 + [4]}
     assert answer(rule, fields) == (False, 100_000)
@@ -93,7 +93,7 @@ def test_a_rule_may_take_as_many_turns_as_before() -> None:
 
 
 @pytest.mark.parametrize("text", ["all(0 <= n < Limit for n in Numbers)", RULES[9]])
-def test_turns_that_are_alike_are_made_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_iterations_run_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     result: list[Any] = []
     turn = Evaluator.turn
 
@@ -107,6 +107,6 @@ def test_turns_that_are_alike_are_made_once(text: str, monkeypatch: pytest.Monke
     assert len(result) <= 14
 
 
-def test_an_unknown_element_stays_open() -> None:
+def test_an_unknown_element_stays_undecided() -> None:
     rule = parse("all(n < 5 for n in Numbers)", SCOPE)
     assert answer(rule, {"Numbers": [3] * 300 + [None]}) == (UNKNOWN, 301)

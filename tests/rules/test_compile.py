@@ -33,7 +33,7 @@ def both(spec: OperatorSpec, values: dict[str, Any], level: str = "3.0") -> tupl
     return compile_resolved(resolved)(values), [failure.rule for failure in failures]
 
 
-def test_fields_named_like_members_of_others(make_spec) -> None:
+def test_fields_named_like_tensor_members(make_spec) -> None:
     """OpenVINO has an attribute output_type next to the tensor output."""
     fields = {
         "output": {"kind": "output"},
@@ -72,7 +72,7 @@ def test_negative_indices_do_not_wrap_around(make_spec, rule: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["5", "five", b"5", 5j])
-def test_a_constant_that_is_no_number(make_spec, value: Any) -> None:
+def test_a_constant_that_is_not_a_number(make_spec, value: Any) -> None:
     """int() would accept the word "5"."""
     accepted, result = both(make_spec(A, {"case": "int(value(A)) == 5"}), {"A": tensor("INT8", [], value=[value])})
     assert (accepted, result) == (False, ["case"])
@@ -93,7 +93,7 @@ def test_defines_do_not_see_the_loop_variables_around_them(make_spec) -> None:
 @pytest.mark.parametrize(
     ("strides", "accepted"), [([3, 1], True), ([3], False), ([0, 0], False), (None, True)], ids=repr
 )
-def test_tensor_rules_hold_for_arrays_of_tensors(make_spec, strides, accepted: bool) -> None:
+def test_tensor_rules_apply_to_arrays_of_tensors(make_spec, strides, accepted: bool) -> None:
     rules = {"stride-count": "len(tensor.strides) == rank(tensor)", "no-overlap": "not overlapping(tensor)"}
     spec = make_spec(MANY, tensor_rules=rules)
     values = {"Many": [tensor("INT8", [2, 3]), tensor("INT8", [2, 3], strides=strides)]}
@@ -112,7 +112,7 @@ def test_tensor_rules_hold_for_arrays_of_tensors(make_spec, strides, accepted: b
     ],
     ids=repr,
 )
-def test_cells_hold_for_arrays_of_tensors(make_spec, cell, last: TensorDesc, accepted: bool) -> None:
+def test_cells_apply_to_arrays_of_tensors(make_spec, cell, last: TensorDesc, accepted: bool) -> None:
     spec = make_spec(MANY, support={"1.0": {"Many": cell}})
     result, rules = both(spec, {"Many": [tensor("INT8", [2]), last]})
     assert result is accepted is (rules == [])
@@ -177,7 +177,7 @@ def test_rules_apply_where_their_fields_exist(make_spec, level: str, values: dic
     assert accepted is (result == [])
 
 
-def test_missing_outputs_where_they_may_be_left_to_inference(make_spec) -> None:
+def test_missing_outputs_may_be_inferred(make_spec) -> None:
     fields = {**A, "Out": {"kind": "output"}}
     rules = {"same": "rank(A) == rank(Out)"}
     support = {"1.0": {"Out": {"types": ["INT8"]}}}
@@ -210,7 +210,7 @@ def test_nested_loops_over_long_arrays_end(make_spec) -> None:
     assert both(spec, {"Order": list(range(200_000))}) == (False, ["case"])
 
 
-def test_constants_are_looked_through_once(make_spec) -> None:
+def test_constants_are_scanned_once(make_spec) -> None:
     """Evaluating once per place that a rule reads made 200 axes take four seconds."""
 
     class Counted(tuple[int, ...]):
@@ -274,7 +274,7 @@ def test_one_hot_checked_by_both_paths(descriptor: Descriptor, level: str) -> No
 
 
 @pytest.mark.parametrize("extra", [{}, {"default": None}])
-def test_a_tensor_that_is_left_out_obeys_nothing(make_spec, extra: dict[str, Any]) -> None:
+def test_rules_skip_omitted_tensors(make_spec, extra: dict[str, Any]) -> None:
     """Rules for all tensors, in both compiled forms, and a later rule on the same tensor."""
     fields = {"A": {"kind": "input"}, "B": {"kind": "input", "optional": True, **extra}}
     tensor_rules = {

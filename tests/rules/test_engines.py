@@ -294,7 +294,7 @@ def mask_values(value: Any, hidden: list[bool]) -> Any:
 @pytest.mark.slow
 @given(truths(), descriptors(), st.lists(st.booleans(), min_size=9, max_size=9), st.booleans())
 @settings(max_examples=150, deadline=None)
-def test_an_unknown_size_opens_answers_and_never_turns_them(
+def test_an_unknown_size_never_flips_an_answer(
     rule: str, values: dict[str, Any], hidden: list[bool], rank_too: bool
 ) -> None:
     resolved = make(rule)

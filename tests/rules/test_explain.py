@@ -147,7 +147,7 @@ OPEN = {
 
 
 @pytest.mark.parametrize(("text", "message"), OPEN.values(), ids=OPEN.keys())
-def test_what_leaves_it_open(explained, text: str, message: str) -> None:
+def test_undecided_answers_name_the_unknown_value(explained, text: str, message: str) -> None:
     answer, result, _ = explained(text)
     assert answer is UNKNOWN
     assert result == message
@@ -172,11 +172,11 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(("hostile", "shown"), HOSTILE.values(), ids=HOSTILE.keys())
-def test_names_from_files_are_tamed(explained, hostile, shown: str) -> None:
+def test_names_from_files_are_escaped_and_shortened(explained, hostile, shown: str) -> None:
     assert explained("Unknown.sizes[0] == 3", {"Unknown": hostile})[1] == f"dimension 0 of Unknown is {shown}"
 
 
-def test_word_from_a_file_is_tamed(explained) -> None:
+def test_word_from_a_file_is_escaped_and_shortened(explained) -> None:
     message = explained("Mode == 'cubic'", {"Mode": "x\n" * 5000})[1]
     assert len(message) < 120
     assert "\n" not in message

@@ -43,7 +43,7 @@ def resolved(monkeypatch: pytest.MonkeyPatch) -> Resolved:
     return resolved
 
 
-def test_every_engine_computes_it(resolved: Resolved) -> None:
+def test_every_engine_supports_a_registered_function(resolved: Resolved) -> None:
     check, check_columns = compile_resolved(resolved), compile_columns(resolved)
     for axis, accepted in ((6, True), (8, False)):
         values = {**VALUES, "Axis": axis}
@@ -63,13 +63,13 @@ def test_functions_of_texts_are_undecided_where_rows_differ() -> None:
     assert compile_columns(resolved)(VALUES) == (True, False)
 
 
-def test_messages_and_cpp_name_it(resolved: Resolved) -> None:
+def test_messages_and_cpp_use_the_function_name(resolved: Resolved) -> None:
     [failure] = explain_at(Descriptor("scratch", "X", {**VALUES, "Axis": 8}), resolved)
     assert "half of Axis is 4" in failure.message
     translate = Translator({"Axis": make_integer("Axis", 0, 9, tight=True)}, {}, {}, None)  # type: ignore[arg-type]
     assert translate(resolved.rules[0].require.tree).code == "half(Axis) == 3"
 
 
-def test_no_header_is_written_that_cannot_explain_it(resolved: Resolved) -> None:
+def test_a_function_without_cpp_support_is_not_exported(resolved: Resolved) -> None:
     with pytest.raises(Untranslatable, match=r"half\(Axis\)"):
         Nodes().test(resolved.rules[0].require, Names())

@@ -107,7 +107,7 @@ def judge(spec: OperatorSpec, descriptor: Descriptor) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_evaluator_answers_as_the_file(case, case_spec) -> None:
+def test_evaluator_agrees_with_the_file(case, case_spec) -> None:
     assert judge(*case_spec(case)) is ANSWERS[case["answer"]]
 
 
@@ -131,7 +131,7 @@ def test_compiled_path_agrees_with_the_file(case, case_spec) -> None:
     assert compile_resolved(resolved)(descriptor.fields) is (case["answer"] in {True, "not-applicable"})
 
 
-def test_file_says_each_thing_once_and_enough_of_each() -> None:
+def test_file_has_unique_cases_of_each_answer() -> None:
     keys = Counter((case["in"], case["expression"]) for case in LOGIC["cases"])
     assert [key for key, count in keys.items() if count > 1] == []
     assert all({"in", "expression", "answer"} == set(case) for case in LOGIC["cases"])

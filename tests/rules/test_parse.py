@@ -130,7 +130,7 @@ OUTSIDE = {
 
 
 @pytest.mark.parametrize(("text", "place"), OUTSIDE.values(), ids=OUTSIDE.keys())
-def test_outside_the_language(text: str, place: str) -> None:
+def test_syntax_outside_the_language_is_rejected(text: str, place: str) -> None:
     assert under_caret(reject(text)).startswith(place)
 
 
@@ -138,7 +138,7 @@ def test_caret_counts_characters_not_bytes() -> None:
     assert under_caret(reject("Mode == 'größe' and Axs == 1")).startswith("Axs")
 
 
-def test_caret_stays_with_its_place_in_a_long_rule() -> None:
+def test_caret_stays_at_the_error_in_a_long_rule() -> None:
     text = " and ".join(["Axis < 4"] * 30) + " and Axs < 4 and " + " and ".join(["Axis < 4"] * 15)
     error = reject(text)
     assert under_caret(error).startswith("Axs < 4")
@@ -261,18 +261,18 @@ def test_kinds(text: str, message: str) -> None:
         ("Gates", OPERATORS),
     ],
 )
-def test_what_a_define_is_not(field: str, kind: str) -> None:
+def test_defines_reject_other_kinds(field: str, kind: str) -> None:
     assert reject(field, expect=None).reason == f"expected a number, word or truth, found a {kind}"
 
 
-def test_what_a_rule_reads() -> None:
+def test_fields_and_members_read_by_a_rule() -> None:
     rule = parse("rank(A) == rank(B) and B.strides[0] == value(A) and present(Mode) and A.Flags == 0", SCOPE)
     assert rule.fields == {"A", "B", "Mode"}
     assert rule.needs == {"B", "B.strides", "A.value", "A.Flags"}
     assert rule.kind == TRUTH
 
 
-def test_what_a_rule_reads_of_arrays() -> None:
+def test_array_members_read_by_a_rule() -> None:
     """A member of a tensor in an array is not a field whose absence skips the rule."""
     text = "all(t.strides[0] == 1 and present(t.Flags) for t in Many) and Many[0].strides[0] == 1 and Size.Width == 1"
     rule = parse(text, Scope(FIELDS, frozenset({"Size"}), vocabulary=VOCABULARY))
@@ -285,7 +285,7 @@ FUSING = Scope(
 )
 
 
-def test_what_a_rule_reads_of_a_fused_operator() -> None:
+def test_fused_operator_attributes_read_by_a_rule() -> None:
     """A rule on an attribute applies to fused operators that state it."""
     rule = parse("all(a < rank(A) for a in Fused.Axes) and Fused.ScaleBias.Bias == 0 and Fused.Alpha < 1", FUSING)
     assert rule.fields == {"A", "Fused"}
@@ -312,7 +312,7 @@ def test_every_array_has_a_length(array: str) -> None:
     assert parse(f"len({array}) == 2", SCOPE).fields == {array}
 
 
-def test_a_define_brings_what_it_reads() -> None:
+def test_a_rule_reads_the_fields_of_its_defines() -> None:
     define = parse("rank(B) + 1", SCOPE, expect=None)
     scope = Scope(FIELDS, SCOPE.optional, defines={"more": define})
     rule = parse("more == Axis", scope)
@@ -483,7 +483,7 @@ PARTS = st.sampled_from(
 
 
 @given(st.lists(PARTS, max_size=14))
-def test_any_words_of_the_language_are_a_rule_or_a_rule_error(parts: list[str]) -> None:
+def test_any_token_sequence_is_a_rule_or_a_rule_error(parts: list[str]) -> None:
     text = " ".join(parts)
     try:
         rule = parse(text, SCOPE, expect=None)
@@ -516,7 +516,7 @@ def test_the_ends_of_graphs_are_arrays_of_tensors():
         "len(body) == 1": "expected a numbers, found a graph",
     }.items(),
 )
-def test_nothing_else_of_a_graph_is_read(text, message):
+def test_only_inputs_and_outputs_of_a_graph_are_read(text, message):
     assert reject(text, GRAPHS).reason.startswith(message)
 
 

@@ -42,7 +42,7 @@ def test_packed_extent_is_that_of_packed_strides(sizes: list[int]) -> None:
 
 
 @given(LAYOUTS, st.sampled_from([4, 8, 16, 32, 64]))
-def test_minimum_size_holds_the_last_bit_in_whole_words(layout: tuple[list[int], list[int]], bits: int) -> None:
+def test_minimum_size_includes_the_last_bit_in_whole_words(layout: tuple[list[int], list[int]], bits: int) -> None:
     sizes, strides = layout
     last_bit = max(((offset + 1) * bits for offset in offsets(sizes, strides)), default=0)
     size = minimum_size(bits, sizes, strides)
@@ -96,14 +96,14 @@ def test_sharing_is_reported_exactly_for_padded_permuted_and_broadcast_layouts(l
     assert functions.overlapping(sizes, strides) is shares is (len(set(reached)) != len(reached))
 
 
-def test_interleaved_dimensions_are_taken_to_share() -> None:
+def test_interleaved_dimensions_are_reported_as_overlapping() -> None:
     """The documented exception: elements 0 2 4 and 3 5 7 are distinct."""
     assert len(set(offsets([2, 3], [3, 2]))) == 6
     assert functions.overlapping([2, 3], [3, 2])
 
 
 @pytest.mark.parametrize("strides", [[1, 0], [0, 0]])
-def test_no_elements_share_nothing(strides: list[int]) -> None:
+def test_tensors_without_elements_do_not_overlap(strides: list[int]) -> None:
     assert not functions.overlapping([0, 3], strides)
 
 
@@ -126,11 +126,11 @@ def test_ranges_are_bounded() -> None:
         functions.bounded_range(10**30)
 
 
-def test_product_of_nothing_is_one() -> None:
+def test_product_of_an_empty_list_is_1() -> None:
     assert functions.product([]) == 1
 
 
 @pytest.mark.parametrize("value", [3, 2**31])
-def test_a_number_without_a_word_equals_no_word(value: int) -> None:
+def test_a_number_without_a_name_does_not_equal_any_name(value: int) -> None:
     assert [equal(value, "BIDIRECTIONAL"), equal("BIDIRECTIONAL", value)] == [False, False]
     assert equal(Symbol("N"), value) is UNKNOWN

@@ -49,7 +49,7 @@ WRITTEN_OUT = {
 
 
 @pytest.mark.parametrize(("text", "plain"), WRITTEN_OUT.items(), ids=WRITTEN_OUT)
-def test_what_a_short_form_means(text: str, plain: str | None) -> None:
+def test_short_forms_expand(text: str, plain: str | None) -> None:
     if plain is None:
         with pytest.raises(ShorthandError, match="to read one optional field, found pads, strides"):
             shorthand().written_out(text)
@@ -112,7 +112,7 @@ BAD_DEFINES = {
 
 
 @pytest.mark.parametrize(("key", "body", "message"), [(k, *v) for k, v in BAD_DEFINES.items()], ids=BAD_DEFINES)
-def test_bad_defines(key: str, body: str, message: str) -> None:
+def test_invalid_defines_are_rejected(key: str, body: str, message: str) -> None:
     result = dict(shorthand(**{key: body, "two(i)": "one(i)" if key == "one(i)" else "i"}).check())
     assert result[key.partition("(")[0]] == message
 
@@ -125,7 +125,7 @@ def test_defines_of_defines_do_not_grow_without_bound() -> None:
 
 
 @pytest.mark.parametrize("text", ["default(", "[-" * 900, "-" * 1900 + "strides[-1]"])
-def test_what_is_no_expression_is_left_to_the_parser(text: str) -> None:
+def test_invalid_expressions_are_left_to_the_parser(text: str) -> None:
     try:
         assert shorthand().written_out(text) == text
     except ShorthandError as error:
@@ -145,7 +145,7 @@ def test_what_is_no_expression_is_left_to_the_parser(text: str) -> None:
         ("X.sizes[i + rank(X) - 1]", None),
     ],
 )
-def test_what_has_a_short_form_is_found(long: str, short: str | None) -> None:
+def test_shortener_detects_short_forms(long: str, short: str | None) -> None:
     shortener = Shortener(OPTIONAL)
     result = shortener.shorten_text(long)
     assert result == (short or long)

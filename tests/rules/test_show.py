@@ -26,7 +26,7 @@ AS_WRITTEN = [
 
 
 @pytest.mark.parametrize("text", AS_WRITTEN)
-def test_text_comes_back_as_it_is(text: str) -> None:
+def test_shown_text_equals_the_source(text: str) -> None:
     assert shown_tree(ast.parse(text, mode="eval").body) == text
 
 

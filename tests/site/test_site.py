@@ -39,7 +39,7 @@ def text_of(page):
 
 
 @pytest.mark.slow
-def test_every_link_leads_somewhere(site):
+def test_every_link_resolves(site):
     assert problems(site, whole=False) == []
 
 
@@ -59,7 +59,7 @@ def test_dead_links_large_files_and_foreign_addresses_are_found(tmp_path):
     ]
 
 
-def test_a_folder_that_is_no_site_is_not_emptied(tmp_path):
+def test_a_folder_that_is_not_a_site_is_not_emptied(tmp_path):
     (tmp_path / "index.html").write_text("of another site")
     with pytest.raises(FileExistsError):
         build(tmp_path, FEW)
@@ -67,7 +67,7 @@ def test_a_folder_that_is_no_site_is_not_emptied(tmp_path):
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_every_finding_that_can_be_raised_has_a_page(name):
+def test_every_possible_finding_has_a_page(name):
     table = dialect(name)
     for operator in table.operators[::7]:
         spec = table.operator(operator)
@@ -80,7 +80,7 @@ def test_every_finding_that_can_be_raised_has_a_page(name):
 
 
 @pytest.mark.slow
-def test_no_two_pages_differ_in_the_case_of_letters_alone():
+def test_page_names_differ_by_more_than_case():
     ids = [f"{name}/{operator}/{rule}" for name in BUILT_IN for operator in dialect(name).operators
            for rule in operator_rules(dialect(name).operator(operator))]  # fmt: skip
     pages = [rule_page(rule_id) for rule_id in ids]
@@ -108,7 +108,7 @@ def test_sarif_and_the_site_agree_on_the_address_of_a_rule(site):
     assert (site / rule["helpUri"].removeprefix(SITE)).is_file()
 
 
-def test_a_rule_says_what_it_wants_and_what_breaks_it(site):
+def test_a_rule_page_has_the_rule_and_a_counterexample(site):
     message = text_of(site / "rules/directml/ONE_HOT/axis-range.html")
     assert "Axis must be less than the DimensionCount of IndicesTensor." in message
     assert "Axis &lt; rank(IndicesTensor)" in message
@@ -120,7 +120,7 @@ def test_a_rule_says_what_it_wants_and_what_breaks_it(site):
     assert "Builds of 3.0..6.4 do not require it" in builds
 
 
-def test_the_support_matrix_is_what_the_tables_say():
+def test_the_support_matrix_matches_the_tables():
     (stretch,) = [s for s in stretches(dialect("directml").operator("ONE_HOT")) if "2.1" in s.levels]
     assert stretch.page is not None
     assert stretch.builds is not None
@@ -128,7 +128,7 @@ def test_the_support_matrix_is_what_the_tables_say():
     assert "INT64" in (stretch.builds["IndicesTensor"].types or ())
 
 
-def test_the_operator_page_has_its_parts(site):
+def test_the_operator_page_has_all_sections(site):
     message = text_of(site / "directml/ONE_HOT.html")
     for part in (
         "Support",
@@ -155,7 +155,7 @@ def data(site, name):
     return json.loads(match[1])
 
 
-def test_the_matrix_answers_who_takes_what(site):
+def test_the_matrix_lists_documented_and_observed_types(site):
     result = data(site, "directml")
     at = result["levels"].index("2.1")
     (row,) = [row for row in result["operators"]["ONE_HOT"] if row[0] == ["IndicesTensor"]]
@@ -166,11 +166,11 @@ def test_the_matrix_answers_who_takes_what(site):
     assert "INT64" in result["sets"][builds]
 
 
-def test_the_opset_for_directml_is_the_one_before_most_leave():
+def test_the_best_opset_for_directml():
     assert best_opset() == "21"
 
 
-def test_the_search_knows_the_question_of_the_first_page(site):
+def test_the_search_index_has_the_opset_question(site):
     assert f'["runtime/index.html","{OPSET_QUESTION}",' in (site / "data" / "search.js").read_text(encoding="utf-8")
 
 
@@ -181,13 +181,13 @@ def test_the_search_knows_the_question_of_the_first_page(site):
     (("half",), "matrix.html#dialect=openvino&type=f16"),
     (("fp32",), "matrix.html#dialect=onnx&type=FLOAT"),
 ])  # fmt: skip
-def test_the_search_knows_the_words_that_people_type(site, words, path):
+def test_the_search_index_has_common_queries(site, words, path):
     index = (site / "data" / "search.js").read_text(encoding="utf-8")
     result = next(page for page in json.loads(index[index.index("{") : -3])["pages"] if page[0] == path)
     assert all(word in result[2] for word in words)
 
 
-def test_most_leave_directml_at_the_opset_behind_it():
+def test_conv_leaves_directml_at_opset_22():
     assert "Conv" in operators_leaving()["22"]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_sound_files(folder) -> None:
+def test_valid_files(folder) -> None:
     tables = build_dialect(folder())
     spec = Dialect("scratch", tables).operator("COPY")
     resolved = spec.resolve("2.0")
@@ -228,7 +228,7 @@ def test_the_same_operator_in_two_files(problems) -> None:
         ("org.nets.Two", "org.nets.Two", "Two.yaml"),
     ],
 )
-def test_a_file_is_named_as_its_operator(problems, file: str, operator: str, expected: str | None) -> None:
+def test_a_file_is_named_after_its_operator(problems, file: str, operator: str, expected: str | None) -> None:
     line = f"operators/{file}.yaml:1: operator: expected {operator!r} in a file named {expected}"
     text = OPERATOR.replace("operator: COPY", f"operator: {operator}")
     assert problems(**{f"operators__{file}_yaml": text}) == ([] if expected is None else [line])
@@ -257,7 +257,7 @@ def test_strange_files(problems) -> None:
     assert problems(operator__x_yaml=OPERATOR) == [f"operator/x.yaml: not a spec file; {text}"]
 
 
-def test_files_that_are_no_text(folder) -> None:
+def test_files_that_are_not_text(folder) -> None:
     root: Path = folder()
     (root / "operators" / "COPY.yaml").write_bytes(b"operator: \xff\xfe")
     with pytest.raises(SpecErrors, match=r"COPY\.yaml: cannot be read: expected UTF-8 text$"):

@@ -65,7 +65,7 @@ def test_an_operator_exists_from_the_lowest_row_of_any_case(folder) -> None:
     assert spec.resolve("1.0") is None
 
 
-def test_observed_cells_hold_for_all_cases_or_for_one(scratch) -> None:
+def test_observed_cells_apply_to_all_cases_or_to_a_single_case(scratch) -> None:
     spec = scratch(reduce=REDUCE).operator("REDUCE_SOME")
 
     def cells(level: str, field: str) -> list[tuple[object, str]]:
@@ -108,7 +108,7 @@ def test_strange_support(problems, support: str) -> None:
     assert all(": support" in line and "expected" in line for line in result)
 
 
-def test_an_observed_cells_condition_is_that_of_a_case(problems) -> None:
+def test_an_observed_cell_condition_must_match_a_case(problems) -> None:
     observed = (
         "observed:\n  - {builds: '3.0', evidence: x, support: {InputTensor: {ranks: 5, when: Function  ==  SUM}}}\n"
     )
@@ -133,14 +133,14 @@ def test_names_of_fused_operators_are_written_out(folder) -> None:
     assert texts == ["ACTIVATION_RELU", "ELEMENT_WISE_TANH", "COPY", "ACTIVATION_ELU", "ACTIVATION_SOFT"]
 
 
-def test_a_dialect_has_short_names_of_its_own(folder) -> None:
+def test_a_dialect_defines_short_names(folder) -> None:
     assert fuse(folder, "short_names: [SOFT_, HARD_]\n", a="hard_tanh") == [
         "SOFT_RELU", "HARD_TANH", "COPY", "SOFT_ACTIVATION_ELU", "SOFT_SOFT",
     ]  # fmt: skip
     assert fuse(folder, "short_names: []\n")[0] == "RELU"
 
 
-def test_a_complete_dialect_knows_all_names(problems) -> None:
+def test_a_complete_dialect_rejects_unknown_names(problems) -> None:
     files = {f"operators__{n}_yaml": PLAIN.format(n) for n in ("ACTIVATION_RELU", "ACTIVATION_TANH", "SOFT")}
     result = problems(
         operators__FUSE_yaml=FUSING, dialect_yaml=BASE["dialect.yaml"] + SHORT + "complete: true\n", **files
@@ -162,14 +162,14 @@ NEW = ["", "type_from: Nothing", "type_from: Input", "type: float", "Input: {ope
 @pytest.mark.parametrize(
     ("old", "new", "message"), [(o, n, m) for (o, m), n in zip(SCALARS.values(), NEW, strict=True)]
 )
-def test_what_belongs_to_which_type(problems, old: str, new: str, message: str) -> None:
+def test_keys_are_checked_against_the_field_type(problems, old: str, new: str, message: str) -> None:
     assert FUSING.count(old) == 1
     assert problems(operators__FUSE_yaml=FUSING) == []
     (line,) = problems(operators__FUSE_yaml=FUSING.replace(old, new))
     assert line.split(": ", 1)[1] == message
 
 
-def test_a_rule_cannot_have_the_name_of_the_derived_one(problems) -> None:
+def test_a_rule_cannot_use_the_name_of_a_derived_rule(problems) -> None:
     (line,) = problems(operators__FUSE_yaml=FUSING + "rules:\n  value-fits: Value < 3\n")
     assert (
         line

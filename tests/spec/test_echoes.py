@@ -18,7 +18,7 @@ rules:
 """
 
 
-def after(folder, rule: str) -> list[str] | None:
+def causes_of_rule(folder, rule: str) -> list[str] | None:
     text = OPERATOR.replace("optional: true}", "optional: true}\n  Axes: {kind: attribute, type: 'uint[]'}")
     text = text[: text.index("rules:")] + RULES.format(name=f"last: {rule}") + text[text.index("execute:") :]
     forms = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]["rules"]["last"]
@@ -42,5 +42,5 @@ def after(folder, rule: str) -> list[str] | None:
         ("{require: 'Input.sizes == Output.sizes', after: [size-one]}", ["size-one"]),
     ],
 )
-def test_what_a_rule_is_an_echo_of(folder, rule: str, causes: list[str] | None) -> None:
-    assert after(folder, rule) == causes
+def test_causes_of_a_rule(folder, rule: str, causes: list[str] | None) -> None:
+    assert causes_of_rule(folder, rule) == causes

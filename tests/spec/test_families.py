@@ -61,7 +61,7 @@ def move(folder) -> Callable[..., dict[str, Any]]:
     return build
 
 
-def test_the_familys_come_first(move) -> None:
+def test_family_entries_come_first(move) -> None:
     result = move()
     assert list(result["fields"]) == ["Input", "Output", "Axis"]
     assert list(result["rules"]) == ["same-rank", "same-type", "axis-range"]
@@ -71,7 +71,7 @@ def test_the_familys_come_first(move) -> None:
     assert list(result["counterexamples"]) == ["same-rank", "same-type"]
 
 
-def test_the_operators_own_replace_them(move) -> None:
+def test_operator_entries_override_family_entries(move) -> None:
     result = move(
         MEMBER.replace("fields:\n", "fields:\n  Input: {kind: input, doc: mine}\n").replace(
             "rules:\n", "rules:\n  same-type: type(Output) == INT8\n"
@@ -109,14 +109,14 @@ PLACES = {
 
 
 @pytest.mark.parametrize(("where", "old", "new", "line"), PLACES.values(), ids=PLACES.keys())
-def test_mistakes_are_reported_where_they_stand(problems, where: str, old: str, new: str, line: str) -> None:
+def test_mistakes_are_reported_at_their_line(problems, where: str, old: str, new: str, line: str) -> None:
     assert where.count(old) == 1
     texts = [text.replace(old, new) if text is where else text for text in (MEMBER, FAMILY)]
     result = problems(operators__MOVE_yaml=texts[0], families__copying_yaml=texts[1])
     assert result[0].startswith(line)
 
 
-def test_a_familys_mistake_is_reported_for_one_of_its_operators(problems) -> None:
+def test_a_family_mistake_is_reported_once(problems) -> None:
     result = problems(
         operators__MOVE_yaml=MEMBER,
         operators__SHIFT_yaml=MEMBER.replace("MOVE", "SHIFT").replace("Axis", "Way"),
@@ -125,7 +125,7 @@ def test_a_familys_mistake_is_reported_for_one_of_its_operators(problems) -> Non
     assert [line.partition(": unknown")[0] for line in result] == ["families/copying.yaml:9: rules.same-type.require"]
 
 
-def test_a_broken_family_says_nothing_of_its_operators(problems) -> None:
+def test_a_broken_family_hides_problems_of_its_operators(problems) -> None:
     result = problems(operators__MOVE_yaml=MEMBER, families__copying_yaml="family: copying\nrules: 3\n")
     assert result == ["families/copying.yaml:2: rules: expected a mapping, found 3"]
 
@@ -153,7 +153,7 @@ def test_the_linters_check_the_whole_operator(folder) -> None:
     ]
 
 
-def test_counterexamples_hold_for_every_operator_of_the_family(scratch, tmp_path: Path) -> None:
+def test_counterexamples_apply_to_every_family_operator(scratch, tmp_path: Path) -> None:
     (tmp_path / "directml" / "families").mkdir(parents=True)
     (tmp_path / "directml" / "families" / "sharing.yaml").write_text(SHARED, encoding="utf-8")
     table = scratch(

@@ -149,13 +149,13 @@ def load_known(level: str, key: str) -> list[dict[str, Any]]:
     return [entry for entry in HISTORY["known"] if entry["level"] == level and key in entry]
 
 
-def test_it_has_every_level_but_the_first_with_its_release() -> None:
+def test_the_history_has_every_level_after_the_first() -> None:
     assert tuple(LEVELS) == TABLE.levels[1:]
     for level, facts in LEVELS.items():
         assert facts["version"] == TABLE.tables.levels[level]["version"]
 
 
-def test_every_name_in_it_is_known_to_the_tables() -> None:
+def test_every_name_of_the_history_is_in_the_tables() -> None:
     for level, facts in LEVELS.items():
         assert set(facts) <= {"version", "every", "introduced", "extended"}
         for name, entry in facts.get("extended", {}).items():
@@ -168,7 +168,7 @@ def test_every_name_in_it_is_known_to_the_tables() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_what_it_says_is_in_the_tables(level: str) -> None:
+def test_documented_history_is_in_the_tables(level: str) -> None:
     """Except for recorded conflicts, which must all exist."""
     expected = [(name, entry["says"]) for entry in load_known(level, "says") for name in entry["operators"]]
     assert len(expected) == len(set(expected))
@@ -176,7 +176,7 @@ def test_what_it_says_is_in_the_tables(level: str) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_what_is_in_the_tables_it_says(level: str) -> None:
+def test_table_changes_are_in_the_documented_history(level: str) -> None:
     """Except for recorded conflicts, which must all exist."""
     expected: dict[str, dict[str, Any]] = {}
     for entry in load_known(level, "lacks"):
@@ -187,7 +187,7 @@ def test_what_is_in_the_tables_it_says(level: str) -> None:
     assert all_uncovered(level, LEVELS[level]) == expected
 
 
-def test_what_is_known_to_differ_has_a_reason() -> None:
+def test_recorded_conflicts_have_a_reason() -> None:
     for entry in HISTORY["known"]:
         assert set(entry) in ({"level", "operators", "says", "reason"}, {"level", "operators", "lacks", "reason"})
         assert entry["level"] in LEVELS
@@ -195,7 +195,7 @@ def test_what_is_known_to_differ_has_a_reason() -> None:
         assert entry["reason"]
 
 
-def test_what_it_says_of_every_operator() -> None:
+def test_history_entries_about_every_operator() -> None:
     for level, facts in LEVELS.items():
         every = facts.get("every", {})
         before = TABLE.levels[TABLE.position[level] - 1]
@@ -204,18 +204,18 @@ def test_what_it_says_of_every_operator() -> None:
         assert limits == [most["from"], most["to"]]
         assert every.get("types", []) == [n for n, info in TABLE.types.items() if info["since"] == level]
         if "by" in every:
-            takers = {name for name in TABLE.operators if takes_any(name, level, every["types"])}
+            takers = {name for name in TABLE.operators if accepts_any_type(name, level, every["types"])}
             assert takers == set(every["by"])
         fused = {g.value for n in TABLE.operators for g in gains(TABLE.operator(n), level) if g.kind == "operators"}
         assert set(every.get("operators", ())) <= fused
 
 
-def takes_any(name: str, level: str, types: list[str]) -> bool:
+def accepts_any_type(name: str, level: str, types: list[str]) -> bool:
     resolved = TABLE.operator(name).resolve(level)
     return resolved is not None and any(gain.kind == "types" and gain.value in types for gain in accepts_case(resolved))
 
 
-def test_nothing_is_taken_away_again() -> None:
+def test_later_levels_remove_nothing() -> None:
     for name in TABLE.operators:
         rows = [row for level in TABLE.levels if (row := TABLE.operator(name).resolve(level)) is not None]
         for before, after in pairwise(rows):
@@ -225,7 +225,7 @@ def test_nothing_is_taken_away_again() -> None:
 # The comparison itself can fail.
 
 
-def test_a_statement_too_many_is_found() -> None:
+def test_an_excess_statement_is_detected() -> None:
     facts = {"extended": {"ONE_HOT": {"what": "types"}, "TILE": {"what": "ranks"}}, "introduced": ["ONE_HOT"]}
     assert list_unsupported("4.1", facts) == {("TILE", "ranks"), ("ONE_HOT", "introduced")}
     wrong = {"what": "types", "of": ["ValuesTensor"], "takes": ["UINT4"]}
@@ -234,7 +234,7 @@ def test_a_statement_too_many_is_found() -> None:
     assert list_unsupported("3.1", {"extended": {"TILE": {"what": "ranks", "from": 4, "to": 8}}}) == set()
 
 
-def test_a_statement_too_few_is_found() -> None:
+def test_a_missing_statement_is_detected() -> None:
     without = {**LEVELS["6.4"], "introduced": ["FOLD"], "extended": {}}
     assert all_uncovered("6.4", without) == {
         "ACTIVATION_SOFTPLUS": {"rules": ["steepness-minimum"]},

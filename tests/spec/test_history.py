@@ -9,14 +9,14 @@ from specgate.spec.fields import Bounds, Cell
 from specgate.spec.tables import dialect
 
 
-def test_steps_are_the_levels_at_which_a_table_is_another():
+def test_steps_are_the_levels_at_which_a_table_changes():
     spec = dialect("directml").operator("GEMM")
     assert steps(spec) == {"1.0": "new"} | dict.fromkeys(["2.0", "3.0", "4.0", "5.1", "6.0", "6.1"], "changed")
     assert more_from(spec, "5.0") == ["5.1", "6.0", "6.1"]
     assert more_from(spec, "6.1") == []
 
 
-def test_an_operator_that_is_not_there_has_nothing_to_take_more_of():
+def test_a_missing_operator_has_no_extensions():
     assert more_from(dialect("directml").operator("ONE_HOT"), "1.0") == []
 
 
@@ -39,7 +39,7 @@ def test_wider_bounds(old, new, wider):
     assert _wider(old, new) is wider
 
 
-def test_a_cell_takes_more_with_another_word_or_without_a_limit():
+def test_a_cell_is_wider_with_more_types_or_without_a_limit():
     assert _cell_takes_more(Cell(types=("A",)), Cell(types=("A", "B")))
     assert _cell_takes_more(Cell(types=("A",)), Cell())
     assert _cell_takes_more(Cell(types=("A",)), None)

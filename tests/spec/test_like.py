@@ -20,12 +20,12 @@ def twin(folder, more: str = "", **files: str):
     return build_dialect(folder(operators__COPY1_yaml=TWIN + more, **files))["operators"]["COPY1"]
 
 
-def test_all_of_the_other_holds(folder) -> None:
+def test_all_entries_of_the_other_operator_apply(folder) -> None:
     whole = build_dialect(folder(operators__COPY1_yaml=WHOLE))["operators"]["COPY1"]
     assert twin(folder) == whole
 
 
-def test_what_is_stated_holds_instead(folder) -> None:
+def test_stated_entries_override_the_other_operator(folder) -> None:
     result = twin(
         folder,
         """\
@@ -88,25 +88,25 @@ def test_a_twin_of_a_twin_and_of_a_member_of_a_family(folder) -> None:
         ("fields: 3\n", "operators/COPY1.yaml:5: fields: expected a mapping, found 3"),
     ],
 )
-def test_problems_name_the_line_of_its_own_file(problems, more: str, problem: str) -> None:
+def test_problems_name_the_line_of_the_file(problems, more: str, problem: str) -> None:
     (line,) = problems(operators__COPY1_yaml=TWIN + more)
     assert line.startswith(problem)
 
 
-def test_problems_that_follow_from_both_name_the_line_of_the_other(problems) -> None:
+def test_problems_caused_by_both_name_the_line_of_the_other_file(problems) -> None:
     (line,) = problems(operators__COPY1_yaml=f"{TWIN}fields: {{Axis: null}}\nexecute: {{arguments: null}}\n")
     assert line.startswith("operators/COPY.yaml:22: rules.axis-range.require: unknown name 'Axis'")
     assert line.endswith("(in 'COPY1')")
 
 
-def test_problems_of_the_other_are_reported_once(problems) -> None:
+def test_problems_of_the_other_operator_are_reported_once(problems) -> None:
     wrong = OPERATOR.replace("kind: attribute", "kind: atribute")
     (line,) = problems(operators__COPY_yaml=wrong, operators__COPY1_yaml=TWIN)
     assert line.startswith("operators/COPY.yaml:8: fields.Axis.kind: ")
 
 
 @pytest.mark.parametrize("like", ["COPY1", "NONE"])
-def test_the_other_is_an_operator_of_these_tables(problems, like: str) -> None:
+def test_the_other_operator_is_in_the_same_tables(problems, like: str) -> None:
     assert problems(operators__COPY1_yaml=TWIN.replace("like: COPY", f"like: {like}")) == [
         f"operators/COPY1.yaml:2: like: expected another operator of these tables, found '{like}'"
     ]

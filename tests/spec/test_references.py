@@ -46,7 +46,7 @@ rules:
 """
 
 
-def test_sound_files_refer_to_what_is_there(problems) -> None:
+def test_valid_files_have_resolved_references(problems) -> None:
     text = OPERATOR + EXAMPLE + OBSERVED
     assert problems(operators__COPY_yaml=text, tensor_yaml=TENSOR) == []
 
@@ -266,12 +266,12 @@ TENSOR_LATER = {
 }  # fmt: skip
 
 
-def test_what_builds_do_with_tensors(problems) -> None:
+def test_observed_tensor_rules_are_accepted(problems) -> None:
     assert problems(tensor_yaml=TENSOR + TENSOR_OBSERVED) == []
 
 
 @pytest.mark.parametrize(("old", "new", "line"), TENSOR_LATER.values(), ids=TENSOR_LATER.keys())
-def test_mistakes_in_what_builds_do_with_tensors(problems, old: str, new: str, line: str) -> None:
+def test_mistakes_in_observed_tensor_rules(problems, old: str, new: str, line: str) -> None:
     text = TENSOR_OBSERVED.replace("evidence: none}", "rules: {later: rank(tensor) > 0}, evidence: none}")
     (result,) = problems(tensor_yaml=TENSOR + text.replace(old, new))
     assert result.startswith(f"tensor.yaml:{line}")
@@ -316,7 +316,7 @@ def scratch_file(scratch: Callable[..., object]) -> Callable[[str], str]:
     return load
 
 
-def test_scratch_operators_are_held_to_the_same(scratch_file) -> None:
+def test_scratch_operators_are_checked_the_same(scratch_file) -> None:
     text = OPERATOR.replace('"1.0"', '"1.5"').replace("INT8", "FLOAT32")
     assert (
         scratch_file(text)
@@ -332,7 +332,7 @@ def test_scratch_operators_are_added(scratch) -> None:
     assert dialect("directml") is table
 
 
-def test_scratch_operators_go_with_their_folder(scratch) -> None:
+def test_scratch_operators_are_removed_with_their_folder(scratch) -> None:
     scratch(copy=OPERATOR)
     from specgate.spec.tables import load_extra_specs
 

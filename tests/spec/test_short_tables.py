@@ -26,7 +26,7 @@ def rows(folder: Callable[..., Path], new: str, **files: str) -> Any:
     return entries["operators"]["COPY"]["support"]
 
 
-def test_a_row_keeps_what_it_does_not_name(folder) -> None:
+def test_a_row_inherits_cells_it_does_not_name(folder) -> None:
     result = rows(folder, '  "2.0": {Output: {ranks: 1..8}}\n  "3.0": {}\n')
     assert result["2.0"] == {
         "Input": {"ranks": [4, 4], "types": ["INT8"]},
@@ -35,7 +35,7 @@ def test_a_row_keeps_what_it_does_not_name(folder) -> None:
     assert result["3.0"] == result["2.0"]
 
 
-def test_null_takes_away_a_cell_or_a_part(folder) -> None:
+def test_null_removes_a_cell_or_a_part(folder) -> None:
     result = rows(folder, '  "2.0": {Input: {types: null}, Output: null}\n  "3.0": {Output: {ranks: 2}}\n')
     assert result["2.0"] == {"Input": {"ranks": [4, 4]}}
     assert result["3.0"] == {"Input": {"ranks": [4, 4]}, "Output": {"ranks": [2, 2]}}
@@ -74,7 +74,7 @@ def test_mistakes_in_rows(operator_problems, row: str, problem: str) -> None:
     assert operator_problems(OLD_ROW, f"  {row}\n") == [f"operators/COPY.yaml:{problem}"]
 
 
-def test_sets_have_the_order_in_which_they_are_written(folder) -> None:
+def test_sets_keep_their_written_order(folder) -> None:
     result = rows(folder, '  "2.0": {Input: {types: $all}, Output: {types: [INT16, $small]}}\n', sets_yaml=SETS)
     assert result["2.0"]["Input"]["types"] == ["INT8", "INT16"]
     assert result["2.0"]["Output"]["types"] == ["INT16", "INT8"]
@@ -161,7 +161,7 @@ def test_tensor_rules_have_short_forms_too(folder) -> None:
     assert Dialect("scratch", entries).tensor_rules[0].require.text == "tensor.sizes[rank(tensor) - 1] > 0"
 
 
-def test_changes_are_the_way_back() -> None:
+def test_row_changes_are_the_inverse_of_rows() -> None:
     whole: dict[str, Any] = {
         "1": {"type_sets": {"T": ["A"], "U": ["B"]}, "X": {"types": "T"}, "Y": {"types": "U", "ranks": 3}},
         "2": {"deprecated": True, "type_sets": {"T": ["A"]}, "X": {"types": "T"}},

@@ -170,7 +170,7 @@ def test_every_linter_is_tested() -> None:
     assert all(FAILING[name] or name in IN_CASES for name in LINTERS)
 
 
-def test_sound_file(scratch) -> None:
+def test_valid_file(scratch) -> None:
     assert complaints(scratch(copy=SOUND)) == {name: [] for name in LINTERS}
 
 
@@ -207,7 +207,7 @@ IN_CASES = {
 }  # fmt: skip
 
 
-def test_sound_cases(scratch) -> None:
+def test_valid_cases(scratch) -> None:
     assert complaints(scratch(reduce=REDUCE), "REDUCE_SOME") == {name: [] for name in LINTERS}
 
 
@@ -230,7 +230,7 @@ def test_lines_name_file_and_linter(scratch) -> None:
     assert line.endswith("/directml/operators/COPY.yaml: no-source: expected a source with a page, a path or a package")
 
 
-def test_what_one_example_lacks_another_shows(scratch) -> None:
+def test_examples_cover_rows_together(scratch) -> None:
     """Each of them alone leaves one row and one tensor to the other."""
     start = SOUND.index("  one:")
     text, after = SOUND[start : SOUND.index("counterexamples:")], SOUND[SOUND.index("counterexamples:") :]
@@ -249,13 +249,13 @@ def test_what_one_example_lacks_another_shows(scratch) -> None:
     assert complaints(scratch(copy=head + early + late + after)) == {name: [] for name in LINTERS}
 
 
-def test_an_example_that_cannot_be_read_shows_nothing(scratch) -> None:
+def test_an_unreadable_example_covers_nothing(scratch) -> None:
     texts_by_name = complaints(scratch(copy=SOUND.replace("type: COPY", "type: MOVE")))
     assert texts_by_name["examples-hold"][0].startswith("examples.one: ")
     assert texts_by_name["unshown-part"] == []
 
 
-def test_an_example_written_for_a_level_that_is_none(scratch) -> None:
+def test_an_example_for_an_unknown_level_is_reported(scratch) -> None:
     text = """\
 operator: Copy
 summary: Copies.

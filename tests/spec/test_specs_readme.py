@@ -47,6 +47,6 @@ def test_every_key_has_a_row(part: type[BaseModel]) -> None:
     assert part.__name__ in IN_WORDS or keys in listed
 
 
-def test_every_row_says_something() -> None:
+def test_every_row_has_a_description() -> None:
     rows = [row.split(" | ")[1].removesuffix(" |") for table in TABLES for row in table.splitlines()]
     assert all(len(meaning) > 3 for meaning in rows)

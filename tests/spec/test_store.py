@@ -49,7 +49,7 @@ def compile_path(checkout: Path) -> Path:
     return checkout.parent.parent / "compiled" / "scratch.jsonl"
 
 
-def test_built_once_then_read(checkout, builds) -> None:
+def test_tables_are_built_once_and_then_read(checkout, builds) -> None:
     first = store.compiled_tables("scratch")
     assert store.compiled_tables("scratch") == first
     assert len(builds) == 1
@@ -71,7 +71,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_built_again_when_a_file_changed(checkout, builds, change) -> None:
+def test_tables_are_built_again_after_a_file_changed(checkout, builds, change) -> None:
     store.compiled_tables("scratch")
     change(checkout)
     result = store.compiled_tables("scratch")
@@ -121,7 +121,7 @@ def test_corrupt_tables_are_built_again(checkout, builds, content: bytes) -> Non
     assert len(builds) == 1
 
 
-def test_a_line_that_is_no_json_is_an_error_that_names_the_file(checkout) -> None:
+def test_a_line_that_is_not_json_names_the_file(checkout) -> None:
     store.compiled_tables("scratch")
     head, line = compile_path(checkout).read_text(encoding="utf-8").splitlines()
     compile_path(checkout).write_text(f"{head}\n{'x' * len(line)}\n", encoding="utf-8")
@@ -167,7 +167,7 @@ def test_code_is_folders_read_at_once_per_process(checkout, monkeypatch) -> None
         assert sum(item[0].startswith(f"../{room}") for item in stamps[0]) > 5
 
 
-def test_a_wrong_file_leaves_the_compiled_table_alone(checkout) -> None:
+def test_an_invalid_file_does_not_change_the_compiled_table(checkout) -> None:
     store.compiled_tables("scratch")
     before = compile_path(checkout).read_bytes()
     (checkout / "operators" / "COPY.yaml").write_text("operator: 3\n", encoding="utf-8")
@@ -176,7 +176,7 @@ def test_a_wrong_file_leaves_the_compiled_table_alone(checkout) -> None:
     assert compile_path(checkout).read_bytes() == before
 
 
-def test_a_place_that_cannot_be_written(checkout) -> None:
+def test_an_unwritable_folder(checkout) -> None:
     """A file in place of the folder: nothing can be created or removed below it."""
     compile_path(checkout).parent.write_text("in the way", encoding="utf-8")
     assert "COPY" in store.compiled_tables("scratch")["operators"]
@@ -196,7 +196,7 @@ def no_space(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("step", ["write", "replace", "mkdir"])
-def test_nothing_is_left_half_written(checkout, monkeypatch, step: str) -> None:
+def test_no_partial_files_remain(checkout, monkeypatch, step: str) -> None:
     store.compiled_tables("scratch")
     before = compile_path(checkout).read_bytes()
     os.utime(checkout / "types.yaml", ns=(1, 1))
@@ -220,7 +220,7 @@ def test_a_file_system_that_is_read_only(checkout, monkeypatch) -> None:
     assert "COPY" in store.compiled_tables("scratch")["operators"]
 
 
-def test_a_wheel_reads_what_it_ships(checkout, builds) -> None:
+def test_a_wheel_reads_its_compiled_tables(checkout, builds) -> None:
     shipped = store.compiled_tables("scratch")
     (checkout.parent.parent / "pyproject.toml").unlink()
     (checkout / "operators" / "COPY.yaml").unlink()
@@ -228,7 +228,7 @@ def test_a_wheel_reads_what_it_ships(checkout, builds) -> None:
     assert len(builds) == 1
 
 
-def test_an_own_dialect_from_an_extra_folder(folder, tmp_path) -> None:
+def test_a_user_dialect_from_an_extra_folder(folder, tmp_path) -> None:
     folder()
     assert "COPY" in store.compiled_tables("scratch", (tmp_path,))["operators"]
 
@@ -253,7 +253,7 @@ def test_reading_fresh_tables_needs_no_yaml() -> None:
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_a_folder_of_the_environment_that_is_not_there_is_reported(monkeypatch, tmp_path) -> None:
+def test_a_missing_folder_of_the_environment_is_reported(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("SPECGATE_SPECS", str(tmp_path / "gone"))
     monkeypatch.setattr(tables, "_dialects", {})
     with pytest.raises(InputError, match="gone: SPECGATE_SPECS: expected a folder laid out as specs/"):

@@ -35,7 +35,7 @@ FROM_FAMILIES: Final = {"Recipe": {"kernel", "arrays", "outputs"}}
 RENAMED: Final = {"operator": "name", "source": "sources", "support": "cases", "define": "defines", "execute": "recipe"}
 
 
-def test_every_type_has_its_model() -> None:
+def test_every_type_has_a_model() -> None:
     entries = {name for name, entry in vars(written).items() if is_typeddict(entry)}
     assert {*MODELS, "LevelEntry"} == entries
 
@@ -50,7 +50,7 @@ def test_keys_are_those_of_the_model(name: str) -> None:
     assert stated == required or not entry.__total__
 
 
-def test_a_level_may_say_more_than_its_model() -> None:
+def test_a_level_may_have_more_keys_than_its_model() -> None:
     assert set(file_models.LevelInfo.model_fields) < set(written.LevelEntry.__annotations__)
 
 
@@ -80,12 +80,12 @@ def _bare(node: ast.Attribute) -> bool:
 @pytest.mark.parametrize(
     ("code", "count"), [("spec.table.entries['x']", 1), ("tables.entries", 1), ("cache.entries", 0)]
 )
-def test_what_reads_entries_is_found(code: str, count: int) -> None:
+def test_code_that_reads_entries_is_detected(code: str, count: int) -> None:
     assert len(reads(ast.parse(code))) == count
 
 
 @pytest.mark.slow
-def test_only_what_checks_files_reads_entries_by_their_keys() -> None:
+def test_only_file_checks_read_entries_by_key() -> None:
     """The export also reads entries: it exports them completely, as written."""
     result: dict[str, Any] = {}
     for path in sorted((ROOT / "specgate").rglob("*.py")):

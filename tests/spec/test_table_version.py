@@ -23,7 +23,7 @@ from tests.spec.conftest import OPERATOR
 FORM = rf"{RELEASE}\+[0-9a-f]{{12}}"
 
 
-def test_its_form() -> None:
+def test_the_version_has_the_expected_format() -> None:
     assert re.fullmatch(FORM, specgate.tables_version)
     assert specgate.tables_version == tables_version()
     assert "tables_version" in specgate.__all__
@@ -31,18 +31,18 @@ def test_its_form() -> None:
     assert len(set(versions(BUILT_IN).values())) == 4
 
 
-def test_no_other_name_is_made_up() -> None:
+def test_unknown_attributes_raise() -> None:
     with pytest.raises(AttributeError, match="'specgate' has no attribute 'table_version'"):
         specgate.table_version  # type: ignore[attr-defined]  # noqa: B018
 
 
-def test_it_is_not_worked_out_by_an_import() -> None:
+def test_importing_does_not_compute_the_version() -> None:
     script = "import sys, specgate; assert not {'hashlib', 'specgate.spec.version'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True, timeout=240, cwd=ROOT)
 
 
 @pytest.mark.slow
-def test_another_process_finds_the_same() -> None:
+def test_the_digest_is_the_same_in_another_process() -> None:
     """Text hashes, and thus the order of sets, differ between processes."""
     script = (
         "from pathlib import Path\nfrom specgate.spec.build import build_dialect\nfrom specgate.spec.digest import digest\n"
@@ -54,7 +54,7 @@ def test_another_process_finds_the_same() -> None:
     assert done.stdout.strip() == compiled_tables("openvino")["digest"]
 
 
-def test_what_is_kept_has_the_hash_of_what_was_built(folder, tmp_path) -> None:
+def test_cached_tables_have_the_digest_of_built_tables(folder, tmp_path) -> None:
     tables = build_with_digest(build_dialect, folder())
     path = tmp_path / "kept.jsonl"
     path.write_text(written_tables(None, tables), encoding="utf-8")
@@ -74,7 +74,7 @@ OTHER = {
 
 
 @pytest.mark.parametrize("changed", SAME.values(), ids=SAME.keys())
-def test_how_files_are_written_does_not_count(changed, folder, tmp_path) -> None:
+def test_formatting_does_not_change_the_digest(changed, folder, tmp_path) -> None:
     before = digest(build_dialect(folder()))
     for path in (tmp_path / "scratch" / "operators").iterdir():
         path.unlink()
@@ -82,13 +82,13 @@ def test_how_files_are_written_does_not_count(changed, folder, tmp_path) -> None
 
 
 @pytest.mark.parametrize("changed", OTHER.values(), ids=OTHER.keys())
-def test_what_they_say_does(changed, folder) -> None:
+def test_contents_change_the_digest(changed, folder) -> None:
     before = digest(build_dialect(folder()))
     assert all(text != OPERATOR for text in changed.values())
     assert digest(build_dialect(folder(**changed))) != before
 
 
-def test_an_extra_folder_counts(tmp_path) -> None:
+def test_an_extra_folder_changes_the_version(tmp_path) -> None:
     before, own = tables_version(), versions(["directml", "onnx"])
     text = (ROOT / "specs" / "directml" / "operators" / "ONE_HOT.yaml").read_text(encoding="utf-8")
     path = tmp_path / "directml" / "operators" / "ONE_HOT_2.yaml"
@@ -104,7 +104,7 @@ def test_an_extra_folder_counts(tmp_path) -> None:
     assert tables_version() == before
 
 
-def test_a_target_rests_on_its_dialect_and_a_runtime_on_three_tables() -> None:
+def test_a_target_uses_its_dialect_and_a_runtime_three_tables() -> None:
     every = versions(BUILT_IN)
     assert versions_of_targets(["directml:4.1", "onnx:17"]) == {name: every[name] for name in ("directml", "onnx")}
     assert versions_of_targets(["openvino-cpu:2026.4"]) == {"openvino": every["openvino"]}
@@ -114,7 +114,7 @@ def test_a_target_rests_on_its_dialect_and_a_runtime_on_three_tables() -> None:
     assert versions_of_targets(["unheard:1", "directml:99"]) == {}
 
 
-def test_the_command_line_says_it(capsys) -> None:
+def test_the_command_line_prints_the_version(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
     first, second = capsys.readouterr().out.splitlines()
@@ -122,6 +122,6 @@ def test_the_command_line_says_it(capsys) -> None:
     assert second.startswith(f"tables {specgate.tables_version} (directml {RELEASE}+")
 
 
-def test_a_verdict_says_what_it_rests_on(capsys, one_hot) -> None:
+def test_a_verdict_has_its_table_versions(capsys, one_hot) -> None:
     main(["check", json.dumps(one_hot), "--target", "directml:4.1", "--format", "json"])
     assert json.loads(capsys.readouterr().out)["tables"] == versions(["directml"])

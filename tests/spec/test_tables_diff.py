@@ -148,7 +148,7 @@ def test_each_kind_of_change(change, expected, differ) -> None:
     assert sorted(details(result)) == sorted(expected)
 
 
-def test_words_are_no_change_of_facts(differ) -> None:
+def test_text_changes_are_not_fact_changes(differ) -> None:
     result = differ(**operator("summary: Copies.", "summary: Copies it all."))
     assert [(each["operator"], each["change"], each["details"]) for each in result["operators"]] == [
         ("COPY", "words", [])
@@ -156,7 +156,7 @@ def test_words_are_no_change_of_facts(differ) -> None:
     assert result["before"] != result["after"]
 
 
-def test_operators_come_and_go(differ) -> None:
+def test_added_and_removed_operators(differ) -> None:
     two = OPERATOR.replace("COPY", "TWO")
     result = differ({"operators__TWO_yaml": two}, operators__THREE_yaml=OPERATOR.replace("COPY", "THREE"))
     assert [(each["operator"], each["change"], each["levels"]) for each in result["operators"]] == [
@@ -165,7 +165,7 @@ def test_operators_come_and_go(differ) -> None:
     ]
 
 
-def test_a_new_level_says_what_it_brings_and_no_more(differ) -> None:
+def test_a_new_level_lists_only_its_changes(differ) -> None:
     """Every operator exists at the new level; only differences from the previous count."""
     levels = BASE["levels.yaml"] + '  "4.0": {limits: {max_dimensions: 8}}\n'
     more = '  "4.0": {Input: {types: [INT8]}}\ndefine:'
@@ -174,7 +174,7 @@ def test_a_new_level_says_what_it_brings_and_no_more(differ) -> None:
     assert details(result) == ["4.0 documented Input types -INT16"]
 
 
-def test_facts_of_the_whole(differ) -> None:
+def test_changes_of_dialect_facts(differ) -> None:
     result = differ(
         levels_yaml=BASE["levels.yaml"].replace("max_dimensions: 8", "max_dimensions: 9"),
         types_yaml=BASE["types.yaml"].replace("bits: 16", "bits: 15") + "  INT32: {bits: 32, numpy: int32}\n",
@@ -217,7 +217,7 @@ def test_texts(folder, tmp_path, capsys) -> None:
 
 
 @pytest.mark.slow
-def test_exports_are_read_as_what_they_were_made_of(tmp_path, capsys) -> None:
+def test_exports_are_read_back_as_equal_tables(tmp_path, capsys) -> None:
     file, folder = tmp_path / "tables.json", tmp_path / "tables"
     chosen = ["--operator", "directml/ONE_HOT", "--operator", "onnx/Cast"]
     for output in (file, folder):
@@ -250,7 +250,7 @@ DAMAGES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_what_is_no_export_is_rejected(damage, tmp_path, capsys) -> None:
+def test_damaged_exports_are_rejected(damage, tmp_path, capsys) -> None:
     path = tmp_path / "tables.json"
     assert main(["export", "--operator", "directml/ONE_HOT", "-o", str(path)]) == 0
     damaged(path, damage)
@@ -259,7 +259,7 @@ def test_what_is_no_export_is_rejected(damage, tmp_path, capsys) -> None:
 
 
 @pytest.mark.parametrize("name", ["../out.json", "way/out.json", "directml/none.json", 3])
-def test_an_index_names_files_of_its_folder(name, tmp_path, capsys) -> None:
+def test_an_index_names_only_files_of_its_folder(name, tmp_path, capsys) -> None:
     folder = tmp_path / "tables"
     assert main(["export", "--operator", "directml/ONE_HOT", "-o", str(folder)]) == 0
     (tmp_path / "out.json").write_bytes((folder / "directml" / "ONE_HOT.json").read_bytes())
@@ -270,7 +270,7 @@ def test_an_index_names_files_of_its_folder(name, tmp_path, capsys) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, "\udcff"])
-def test_what_is_no_json_is_rejected(text, tmp_path) -> None:
+def test_invalid_json_is_rejected(text, tmp_path) -> None:
     path = tmp_path / "tables.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match="expected tables"):
@@ -278,7 +278,7 @@ def test_what_is_no_json_is_rejected(text, tmp_path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_not_there_is_rejected(tmp_path, capsys) -> None:
+def test_missing_tables_are_rejected(tmp_path, capsys) -> None:
     assert main(["diff", "--tables", "installed", str(tmp_path / "nothing.json")]) == 2
     assert "cannot be read: No such file" in capsys.readouterr().err
     assert main(["diff", "--tables", str(tmp_path), "installed"]) == 2

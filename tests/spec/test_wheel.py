@@ -59,7 +59,7 @@ def user(archives: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-def ask(python: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run_python(python: Path, *command: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SPECGATE"))}
     return subprocess.run(
         [str(python), *command],
@@ -71,7 +71,7 @@ def ask(python: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_wheel_has_the_compiled_tables_and_the_files_that_they_are_made_of(archives: Path) -> None:
+def test_the_wheel_has_compiled_tables_and_their_sources(archives: Path) -> None:
     with zipfile.ZipFile(archives / WHEEL) as wheel:
         names = set(wheel.namelist())
     assert {name for name in names if name.endswith(".jsonl")} == COMPILED
@@ -84,7 +84,7 @@ def test_the_wheel_has_the_compiled_tables_and_the_files_that_they_are_made_of(a
     assert not [name for name in names if name.endswith((".pyc", ".orig"))]
 
 
-def test_the_compiled_tables_are_whole(archives: Path, tmp_path: Path) -> None:
+def test_the_compiled_tables_are_complete(archives: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(archives / WHEEL) as wheel:
         files = [wheel.extract(name, tmp_path) for name in COMPILED]
         stubs = {name: wheel.read(f"specgate/make/{name}.pyi").decode() for name in BUILT_IN}
@@ -95,7 +95,7 @@ def test_the_compiled_tables_are_whole(archives: Path, tmp_path: Path) -> None:
     assert stubs == {name: stub_text(name) for name in BUILT_IN}
 
 
-def test_the_source_archive_has_what_the_wheel_and_the_tests_need(archives: Path) -> None:
+def test_the_source_archive_has_files_for_the_wheel_and_tests(archives: Path) -> None:
     with tarfile.open(archives / f"{SOURCE}.tar.gz") as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {
@@ -110,7 +110,7 @@ def test_the_source_archive_has_what_the_wheel_and_the_tests_need(archives: Path
     assert not [name for name in names if name.endswith(".pyi")]
 
 
-def test_the_metadata_say_what_an_index_shows(archives: Path) -> None:
+def test_the_metadata_have_version_license_and_readme(archives: Path) -> None:
     with zipfile.ZipFile(archives / WHEEL) as wheel:
         metadata = wheel.read(f"{SOURCE}.dist-info/METADATA").decode()
     for line in (f"Version: {specgate.__version__}", "Requires-Python: >=3.11", "License-Expression: MIT"):
@@ -118,25 +118,25 @@ def test_the_metadata_say_what_an_index_shows(archives: Path) -> None:
     assert "Description-Content-Type: text/markdown" in metadata
 
 
-def test_the_installed_wheel_is_what_answers(user: Path) -> None:
-    run = ask(user, "-c", "import specgate; print(specgate.__file__, specgate.__version__)")
+def test_the_installed_wheel_is_imported(user: Path) -> None:
+    run = run_python(user, "-c", "import specgate; print(specgate.__file__, specgate.__version__)")
     place, _, version = run.stdout.strip().rpartition(" ")
     assert version == specgate.__version__
     assert not Path(place).is_relative_to(ROOT)
 
 
-def test_it_checks_a_descriptor(user: Path) -> None:
+def test_the_wheel_checks_a_descriptor(user: Path) -> None:
     file = str(DATA / "descriptors" / "double_identity.json")
-    accepted = ask(user, "-m", "specgate", "check", file, "--target", "directml:4.1")
+    accepted = run_python(user, "-m", "specgate", "check", file, "--target", "directml:4.1")
     assert (accepted.returncode, accepted.stdout.split()[0]) == (0, "accepted"), accepted.stderr
-    rejected = ask(user, "-m", "specgate", "check", file, "--target", "directml:2.1", "--format", "json")
+    rejected = run_python(user, "-m", "specgate", "check", file, "--target", "directml:2.1", "--format", "json")
     assert rejected.returncode == 1
     ids = {finding["id"] for finding in _findings(json.loads(rejected.stdout))}
     assert "directml/ELEMENT_WISE_IDENTITY/InputTensor.type" in ids
 
 
-def test_it_lints_models_of_every_dialect(user: Path) -> None:
-    run = ask(
+def test_the_wheel_lints_models_of_every_dialect(user: Path) -> None:
+    run = run_python(
         user, "-m", "specgate", "lint", str(DATA / "models"), "--target", "onnx:17", "--target", "openvino:2024.0",
         "--fail-on", "never", "--format", "json",
     )  # fmt: skip
@@ -144,20 +144,18 @@ def test_it_lints_models_of_every_dialect(user: Path) -> None:
     assert "openvino/OneHot/version" in {finding["id"] for finding in _findings(json.loads(run.stdout))}
 
 
-def test_it_reads_the_compiled_tables_and_no_yaml(user: Path) -> None:
+def test_the_wheel_reads_compiled_tables_without_yaml(user: Path) -> None:
     file = str(DATA / "descriptors" / "double_identity.json")
     code = (
         "import sys, specgate.cli\n"
         f"code = specgate.cli.main(['check', {file!r}, '--target', 'directml:4.1'])\n"
         "print(code, sorted({'yaml', 'pydantic', 'specgate.spec.build'} & set(sys.modules)))\n"
     )
-    run = ask(user, "-c", code)
+    run = run_python(user, "-c", code)
     assert run.stdout.splitlines()[-1] == "0 []", run.stdout + run.stderr
 
 
-def test_a_build_on_a_system_with_other_line_ends_makes_the_same_tables(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_line_endings_do_not_change_the_compiled_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines of compiled tables are located by their lengths in bytes."""
     from tools.hatch_hook import CompileSpecs
 

@@ -268,7 +268,7 @@ def test_any_text_is_read_or_rejected(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [DOCUMENT, "a: [1\n", "a: \x00", "a: &x 1", "a: !!str 1", "\ufeffa: 1"])
-def test_the_slow_loader_reads_alike(text: str, monkeypatch) -> None:
+def test_the_slow_loader_gives_the_same_values(text: str, monkeypatch) -> None:
     """PyYAML may lack its C extension."""
 
     def outcome() -> Any:

@@ -67,7 +67,7 @@ def find_ids(table: Dialect, package: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.oracle
-def test_tables_and_the_installed_package_say_the_same(table, installed):
+def test_tables_agree_with_the_installed_package(table, installed):
     assert find_ids(table, installed) == []
     assert list(level_differences(table, installed["table"], installed["versions"])) == []
     assert len(table.operators) >= 227
@@ -126,7 +126,7 @@ def cached_release(release: str) -> Path:
 @pytest.mark.slow
 @pytest.mark.oracle
 @pytest.mark.parametrize("release", KNOWN)
-def test_tables_and_other_releases_say_the_same(table, release):
+def test_tables_agree_with_other_releases(table, release):
     path = os.pathsep.join([str(cached_release(release)), str(ROOT)])
     done = subprocess.run(
         [sys.executable, "-m", "tools.import_onnx.schemas"],
@@ -202,7 +202,7 @@ support:  # from the package, except for ranks, ranges and values
 """
 
 
-def test_every_table_says_what_is_the_packages_and_what_is_written_by_hand() -> None:
+def test_every_table_marks_imported_and_written_parts() -> None:
     files = sorted((SPECS / "onnx" / "operators").rglob("*.yaml"))
     assert len(files) > 200
     marks = {f"{key}:  # {remark}" for (key,), remark in REMARKS.items()}
@@ -257,7 +257,7 @@ rules:
 """
 
 
-def test_what_people_wrote_stays(folder):
+def test_handwritten_parts_stay(folder):
     path = folder / "operators" / "elsewhere.yaml"
     path.write_text(BY_HAND)
     assert import_operators(folder, {"Twice": twice()}, "9.9") == ["operators/elsewhere.yaml"]
@@ -279,7 +279,7 @@ def test_what_people_wrote_stays(folder):
     assert import_operators(folder, {"Twice": twice()}, "9.9") == []
 
 
-def test_rows_say_what_changes_and_lists_go_by_their_names(folder):
+def test_rows_state_changes_and_use_named_sets(folder):
     (folder / "sets.yaml").write_text("dialect: onnx\ntypes:\n  real: [FLOAT, DOUBLE]\n  more: [$real, BOOL]\n")
     assert import_operators(folder, {"Twice": twice()}, "9.9") == ["operators/Twice.yaml"]
     path = folder / "operators" / "Twice.yaml"
@@ -326,16 +326,16 @@ def test_file_names():
     assert file_name("ai.onnx.ml.LabelEncoder") == "operators/ai.onnx.ml/LabelEncoder.yaml"
 
 
-def test_files_lie_where_their_names_say(table):
+def test_files_are_in_the_folder_of_their_name(table):
     assert [file for name, file in table.tables.files.items() if file != file_name(name)] == []
 
 
-def test_no_folder_of_tables(tmp_path):
+def test_a_folder_without_tables(tmp_path):
     with pytest.raises(InputError, match=r"types\.yaml"):
         import_operators(tmp_path, {}, "1")
 
 
-def test_a_file_that_is_no_table(folder):
+def test_a_file_that_is_not_a_table(folder):
     (folder / "operators" / "odd.yaml").write_text("- 3\n")
     with pytest.raises(InputError, match="the table of an operator"):
         import_operators(folder, {}, "1")

@@ -57,7 +57,7 @@ def rows_of(folder, release: str, operator: str, provider: str = "CPU") -> list[
 
 
 @pytest.mark.slow
-def test_a_release_takes_the_rows_that_it_states(runtime, install) -> None:
+def test_a_release_gets_the_rows_of_its_package(runtime, install) -> None:
     install("1.31.1", [*ABS, kernel("New", (13, 13), {}), kernel("Other", (1, OPEN), {}, "Other")])
     lines: list[str] = []
     assert update.compare_runtime(runtime, lines.append)
@@ -74,7 +74,7 @@ def test_a_release_takes_the_rows_that_it_states(runtime, install) -> None:
 
 
 @pytest.mark.slow
-def test_what_people_wrote_stays(runtime, wheel) -> None:
+def test_handwritten_parts_stay(runtime, wheel) -> None:
     stated = [{"name": f"Op{index}", "version": 1, "types": {"T": 1 << 1}} for index in range(60)]
     resize = {"name": "Resize", "version": 13, "types": {"T1": 1 << 1, "T2": 1 << 1}, "inputs": [1], "query": 9}
     shape = {"name": "Shape", "version": 1, "types": {"T": 1 << 1}}
@@ -103,7 +103,7 @@ def test_a_query_that_is_missing_is_reported(runtime, wheel) -> None:
     ]
 
 
-def test_what_cannot_be_imported(runtime, install, monkeypatch) -> None:
+def test_releases_that_cannot_be_imported(runtime, install, monkeypatch) -> None:
     install("1.15.1", None)
     with pytest.raises(InputError, match=r"onnxruntime 1\.15\.1 does not state its kernels"):
         update.import_runtime(runtime, print)
@@ -124,7 +124,7 @@ def test_the_command(runtime, install, capsys) -> None:
     assert capsys.readouterr().out.splitlines()[-1] == "CPU 1.31.1: 1 kernel, 0 differences"
 
 
-def test_kernels_become_one_only_where_nothing_is_lost() -> None:
+def test_kernels_are_merged_only_without_loss() -> None:
     def types(*pairs: tuple[str, str]) -> list[dict[str, list[str]]]:
         return [{"T": [text], "U": [other]} for text, other in pairs]
 

@@ -41,7 +41,7 @@ def about(table: Dialect, facts: Any) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.oracle
-def test_tables_and_the_installed_package_say_the_same(facts):
+def test_tables_agree_with_the_installed_package(facts):
     assert about(dialect("openvino"), facts) == []
 
 
@@ -53,7 +53,7 @@ def test_a_type_without_a_table_has_one_line(facts):
 
 
 @pytest.mark.oracle
-def test_what_the_package_states(facts):
+def test_facts_read_from_the_package(facts):
     assert (len(facts), pairs(facts)) == (209, 245)
     assert facts["TopK"]["opset11"] == Version(
         "opset11", {"axis": 0, "mode": "max", "sort": "none", "index_element_type": "i32", "stable": False}
@@ -160,7 +160,7 @@ def test_a_difference_of_each_kind_is_reported(folder, change, facts, expected):
     assert list_messages(folder, text, {"Roll": {**FACTS["Roll"], **facts}}) == expected
 
 
-def test_types_that_only_one_side_has(folder):
+def test_types_missing_on_either_side(folder):
     other = {"New": {"opset16": Version("opset16", {})}}
     assert list_messages(folder, ROLL, other) == [
         "New: no table; its versions begin at opset16",
@@ -203,7 +203,7 @@ def test_where_versions_begin_and_end():
 # New tables, which are incomplete.
 
 
-def test_a_table_is_begun(folder):
+def test_a_table_is_started(folder):
     pytest.importorskip("ruamel.yaml", reason="NO TABLE IS WRITTEN: pip install ruamel.yaml (it is in the test extra)")
     at = {
         "opset1": Version("opset1", {"axis": 1, "pads": [], "exclude-pad": True}),

@@ -65,7 +65,7 @@ def _verdict(descriptor):
     return check_at(descriptor, "4.1", "observed")
 
 
-def test_a_type_that_builds_take_is_added_to_the_row(proposed, tmp_path):
+def test_a_type_that_builds_accept_is_added_to_the_row(proposed, tmp_path):
     def takes(_name, descriptor):
         items = {f.id for f in _verdict(descriptor).findings}
         return Reply("accepted") if items == {"directml/ONE_HOT/IndicesTensor.type"} else None
@@ -78,14 +78,14 @@ def test_a_type_that_builds_take_is_added_to_the_row(proposed, tmp_path):
     build_dialect(_apply_patch(patch, tmp_path) / "directml")
 
 
-def test_what_builds_reject_beyond_the_page_is_left_to_a_person(proposed, tmp_path):
+def test_undocumented_rejections_are_left_to_a_person(proposed, tmp_path):
     patch = proposed(refuses_type("ValuesTensor", "INT16"))
     assert "+  # To be written by hand" in patch
     assert "no such type" in patch
     build_dialect(_apply_patch(patch, tmp_path) / "directml")
 
 
-def test_a_difference_of_one_implementation_names_it(proposed):
+def test_a_difference_of_a_single_implementation_names_it(proposed):
     def one(name, descriptor):
         return refuses_type("ValuesTensor", "INT16")(name, descriptor) if name == "linux" else None
 
@@ -102,13 +102,13 @@ def test_a_difference_of_one_implementation_names_it(proposed):
         ('{"schema": 1, "tallies": [{}]}', "expected a report of specgate conform as JSON: KeyError('operator')"),
     ],
 )
-def test_what_is_not_a_report_is_rejected(tmp_path, capsys, text, message):
+def test_invalid_reports_are_rejected(tmp_path, capsys, text, message):
     report = tmp_path / "report.json"
     report.write_text(text, encoding="utf-8")
     assert main(["propose", str(report)]) == 2
     assert capsys.readouterr().err.startswith(f"tools: {report}: {message}")
 
 
-def test_a_report_that_is_not_there_is_rejected(tmp_path, capsys):
+def test_a_missing_report_is_rejected(tmp_path, capsys):
     assert main(["propose", str(tmp_path / "report.json")]) == 2
     assert "cannot be read: No such file" in capsys.readouterr().err

@@ -39,7 +39,7 @@ def test_any_bits_survive_a_recording(kind, data, hidden):
 
 
 @pytest.mark.parametrize("wrong", [[1], "12", [1, "x"], [1, [2]], [1, 2**40], None])
-def test_lists_that_are_no_array(wrong):
+def test_lists_that_are_not_arrays(wrong):
     with pytest.raises(InputError, match=r"^x: (expected|cannot be read as INT32)"):
         decode(wrong, TensorDesc("INT32", (2,)), "x")
 
@@ -57,7 +57,7 @@ def test_cases_are_valid_repeatable_and_cover_much():
     assert len({f for f in covered if f[:2] == ("ValuesTensor", "type")}) == 11
 
 
-def test_boundary_arrays_hold_ends_sizes_and_special_floats():
+def test_boundary_arrays_contain_limits_sizes_and_special_floats():
     (case,) = draw_cases("ONE_HOT", "6.4", 1, 0, runs=1, max_elements=200)
     fields = dict(case.descriptor.fields)
     fields["IndicesTensor"] = TensorDesc("INT64", (1000,))
@@ -127,7 +127,7 @@ def test_other_files_are_rejected(tmp_path, text, message):
     assert type(caught.value).__module__ == "specgate.errors"
 
 
-def test_a_file_that_is_not_there_and_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
+def test_a_missing_file_and_an_unwritable_folder(monkeypatch, tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         read_recording(str(tmp_path / "none.json"))
     monkeypatch.setattr(recordings, "ValuesOracle", FakeOracle)

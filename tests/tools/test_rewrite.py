@@ -51,18 +51,18 @@ SAYS: dict[str, Any] = {
 }
 
 
-def says(text: str) -> Any:
+def parse_entry(text: str) -> Any:
     return load_yaml(text, "x")[0]
 
 
 def change(**parts: Any) -> str:
     text = rewrite_file(TEXT, SAYS, {**SAYS, **parts})
-    assert says(text) == {**SAYS, **parts}
+    assert parse_entry(text) == {**SAYS, **parts}
     return text
 
 
 def test_the_example() -> None:
-    assert says(TEXT) == SAYS
+    assert parse_entry(TEXT) == SAYS
 
 
 def test_nothing_changes() -> None:
@@ -78,7 +78,7 @@ def test_one_entry_changes() -> None:
     )
 
 
-def test_an_entry_is_added_and_one_is_gone() -> None:
+def test_entries_are_added_and_removed() -> None:
     part = SAYS["part"]
     text = change(part={"zero": 0, "one": part["one"], "three": part["three"]})
     assert text == TEXT.replace("part:\n", "part:\n  zero: 0\n").replace(
@@ -111,7 +111,7 @@ def test_remarks_and_quotes() -> None:
 
 def test_keys_that_look_like_something_else() -> None:
     text = "1: a\n~: b  # none\nNull: c\n0x1: d\n2001-01-01: {1: e}"
-    result = rewrite_file(text, says(text), {**says(text), "Null": "x"})
+    result = rewrite_file(text, parse_entry(text), {**parse_entry(text), "Null": "x"})
     assert result == text.replace("Null: c", '"Null": x') + "\n"
 
 
@@ -122,7 +122,7 @@ def test_long_values() -> None:
     assert lines[:3] == ["a:", "  x:", "    short: 1"]
     assert lines[-5:] == ["  y:", *(f"    {key}: {{z: 1}}" for key in "abcd")]
     assert max(map(len, lines)) <= 120
-    assert says(text)["a"]["x"]["words"] == words
+    assert parse_entry(text)["a"]["x"]["words"] == words
 
 
 texts = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), max_size=40) | st.sampled_from(
@@ -139,28 +139,28 @@ tables = st.dictionaries(keys, values | st.dictionaries(keys, values, max_size=3
 @pytest.mark.slow
 @settings(max_examples=40)
 @given(tables, tables)
-def test_what_is_written_says_what_is_wanted(first: dict[str, Any], second: dict[str, Any]) -> None:
+def test_rewritten_files_have_the_requested_contents(first: dict[str, Any], second: dict[str, Any]) -> None:
     result = rewrite_file("", {}, first)
-    assert says(result) == first
+    assert parse_entry(result) == first
     both = {**second, **first}
     round_trip = rewrite_file(result, first, both)
-    assert says(round_trip) == both
-    assert rewrite_file(round_trip, says(round_trip), both) == round_trip
+    assert parse_entry(round_trip) == both
+    assert rewrite_file(round_trip, parse_entry(round_trip), both) == round_trip
 
 
 @pytest.mark.parametrize("dialect", ["directml", "onnx", "openvino"])
-def test_shipped_tables_keep_what_does_not_change(dialect: str) -> None:
+def test_shipped_tables_keep_unchanged_entries(dialect: str) -> None:
     pick = Random(dialect)
     for file in pick.sample(sorted((SPECS / dialect / "operators").rglob("*.yaml")), 4):
         text = file.read_text(encoding="utf-8")
-        old = says(text)
+        old = parse_entry(text)
         assert rewrite_file(text, old, old) == text
         expected_value = json.loads(json.dumps(old))
         section = pick.choice([key for key, value in expected_value.items() if isinstance(value, dict) and value])
         name = pick.choice(list(expected_value[section]))
         expected_value[section][name] = {"new": 1}
         result = rewrite_file(text, old, expected_value)
-        assert says(result) == expected_value
+        assert parse_entry(result) == expected_value
         present, repeated = text.splitlines(), result.splitlines()
         new = [line for line in repeated if line not in present]
         expected = [[f"{name}: {{new: 1}}"], [f'"{name}": {{new: 1}}'], [f"{section}:", f"{name}: {{new: 1}}"]]

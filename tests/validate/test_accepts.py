@@ -44,7 +44,7 @@ def some_examples(name: str) -> Iterator[Descriptor]:
 
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
 @pytest.mark.parametrize("basis", ["documented", "observed", "both"])
-def test_both_paths_say_the_same(name: str, basis: Basis) -> None:
+def test_fast_and_explaining_paths_agree(name: str, basis: Basis) -> None:
     seen = set()
     for result in some_examples(name):
         levels = list(dialect(name).operator(result.operator).levels)
@@ -56,7 +56,7 @@ def test_both_paths_say_the_same(name: str, basis: Basis) -> None:
     assert {True, False} <= seen
 
 
-def test_what_is_not_known_is_neither() -> None:
+def test_unknown_sizes_are_neither_accepted_nor_rejected() -> None:
     data = {
         "op_type": "Transpose",
         "inputs": [{"elem_type": "FLOAT", "shape": [None, 3]}],
@@ -68,7 +68,7 @@ def test_what_is_not_known_is_neither() -> None:
     assert check_at(descriptor, "21", "documented").accepted is None
 
 
-def test_one_implementation_is_asked_for_itself() -> None:
+def test_an_implementation_is_checked_separately() -> None:
     """A rejection by one implementation does not count for another."""
     table = dialect("openvino")
     for operator in list(table.operators):

@@ -42,7 +42,7 @@ def find_ids(data: dict[str, Any], level: str, basis: Any = "documented") -> lis
 
 
 @pytest.mark.usefixtures("table")
-def test_the_row_of_the_case_that_holds_counts() -> None:
+def test_the_matching_case_decides_the_row() -> None:
     assert find_ids(describe("ARGMAX", "FLOAT32", "UINT32", FOUR), "1.0") == []
     assert find_ids(describe("SUM", "FLOAT32", "FLOAT32", FOUR), "2.0") == []
     assert find_ids(describe("SUM", "FLOAT32", "UINT32", FOUR), "2.0") == ["OutputTensor.type"]
@@ -68,7 +68,7 @@ def test_no_case() -> None:
 
 
 @pytest.mark.usefixtures("table")
-def test_what_decides_the_case_is_wrong_itself() -> None:
+def test_an_invalid_case_field_is_reported() -> None:
     assert find_ids(describe(None, "FLOAT32", "FLOAT32", FOUR), "3.0") == ["Function.required"]
     assert find_ids(describe("MEDIAN", "FLOAT32", "FLOAT32", FOUR), "3.0") == ["Function.value"]
 
@@ -79,7 +79,7 @@ def test_no_case_hides_no_other_finding() -> None:
 
 
 @pytest.mark.usefixtures("table")
-def test_builds_may_take_more_in_one_case() -> None:
+def test_builds_may_accept_more_in_a_single_case() -> None:
     wide, summed = describe("ARGMAX", "FLOAT32", "INT64", FOUR), describe("SUM", "FLOAT32", "INT64", FOUR)
     assert find_ids(wide, "3.0", "observed") == []
     assert find_ids(wide, "3.0", "both") == find_ids(wide, "5.0", "observed") == ["OutputTensor.type"]
@@ -162,7 +162,7 @@ def shape_desc(text: str, first: int, scale: str | None = None) -> dict[str, Any
         (shape_desc("INT16", 3), []),
     ],
 )
-def test_conditions_on_tensors_that_may_be_left_out(scratch, data: dict[str, Any], findings: list[str]) -> None:
+def test_conditions_on_optional_tensors(scratch, data: dict[str, Any], findings: list[str]) -> None:
     scratch(shaped=SHAPED)
     descriptor = read_dict(data, "directml")
     verdict = check_at(descriptor, "3.0", "documented")
@@ -182,7 +182,7 @@ def unknown(data: dict[str, Any]) -> Any:
     return replace(descriptor, fields=fields, plain=False)
 
 
-def test_an_open_condition_is_undecided(scratch) -> None:
+def test_an_unknown_condition_is_undecided(scratch) -> None:
     scratch(shaped=SHAPED)
     verdict = check_at(unknown(shape_desc("INT8", 2)), "3.0", "documented")
     assert verdict.accepted is None
@@ -193,14 +193,14 @@ def test_an_open_condition_is_undecided(scratch) -> None:
     )
 
 
-def test_what_fails_in_every_open_case_is_reported(scratch) -> None:
+def test_failures_in_every_undecided_case_are_reported(scratch) -> None:
     scratch(shaped=SHAPED)
     verdict = check_at(unknown(shape_desc("FLOAT16", 2)), "3.0", "documented")
     assert verdict.accepted is False
     assert [f.id for f in verdict.findings] == ["directml/SHAPED/OutputTensor.type"]
 
 
-def test_where_two_cases_hold_the_one_that_accepts_counts(scratch) -> None:
+def test_the_accepting_one_of_two_matching_cases_decides(scratch) -> None:
     scratch(reduce=REDUCE.replace("Function == SUM", "Function != L1"))
     data = describe("ARGMAX", "FLOAT32", "FLOAT32", FOUR)
     assert find_ids(data, "2.0") == []
@@ -209,7 +209,7 @@ def test_where_two_cases_hold_the_one_that_accepts_counts(scratch) -> None:
     assert check_at(replace(descriptor, plain=False), "2.0", "documented").accepted is True
 
 
-def test_a_condition_on_a_field_of_other_levels_does_not_hold(scratch) -> None:
+def test_a_condition_on_a_missing_field_is_false(scratch) -> None:
     text = REDUCE.replace("fields:\n", "fields:\n  Mode: {kind: attribute, type: uint, since: '3.0', optional: true}\n")
     scratch(reduce=text.replace("when: Function == SUM", "when: Mode == 1"))
     data = describe("SUM", "FLOAT32", "FLOAT32", FOUR)

@@ -56,7 +56,7 @@ def test_bfloat16_has_eight_bits_in_every_spelling(result: str, expected: str | 
         ("no type", ["i32"], None),
     ],
 )
-def test_the_nearest_type_loses_least(result: str, allowed: list[str], expected: str | None) -> None:
+def test_the_nearest_type_loses_the_least_precision(result: str, allowed: list[str], expected: str | None) -> None:
     assert nearest(result, allowed, dialect("openvino")) == expected
 
 
@@ -76,13 +76,13 @@ def test_the_nearest_type_loses_least(result: str, allowed: list[str], expected:
         ("string", "string", False),
     ],
 )
-def test_what_loses_nothing(result: str, other: str, expected: bool) -> None:
+def test_lossless_casts(result: str, other: str, expected: bool) -> None:
     assert is_lossless(result, other, dialect("openvino")) is expected
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
-def test_no_table_proposes_a_cast_that_loses_something_where_another_does_not(name: str) -> None:
+def test_lossless_casts_are_proposed_if_possible(name: str) -> None:
     home, rows, questions = dialect(name), set(), 0
     for operator in home.tables.operators:
         spec = home.operator(operator)
@@ -116,7 +116,7 @@ def _numpy(name: str, entry: Any) -> Any:
     return np.dtype(getattr(ml_dtypes if entry.get("ml_dtypes") else np, word))
 
 
-def test_what_is_reported_to_lose_nothing_comes_back_as_it_was() -> None:
+def test_lossless_casts_round_trip() -> None:
     """Every value of each type of up to 16 bits, through numpy and ml_dtypes."""
     np = pytest.importorskip("numpy")
     pytest.importorskip("ml_dtypes")

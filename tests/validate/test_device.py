@@ -41,7 +41,7 @@ BOTH = ["InputTensor.DataType", "OutputTensor.DataType"]
         ("INT64", "6.4", "all", []),
     ],
 )
-def test_what_a_type_needs(kind, level, device, expected):
+def test_capabilities_required_by_types(kind, level, device, expected):
     assert find_ids(kind, level, device) == expected
 
 
@@ -62,7 +62,7 @@ def test_indices_of_64_bits_before_4_1():
     assert specgate.check(descriptor, "directml:3.0", device="Int64ShaderOps").accepted
 
 
-def test_the_finding_says_what_is_needed_and_where_it_is_not():
+def test_the_finding_names_the_capability_and_exempt_levels():
     finding = specgate.check(identity("UINT8"), "directml:5.0", device="none").findings[0]
     assert finding.message == (
         "InputTensor is UINT8, which requires a device with TypedUAVLoadAdditionalFormats; this device lacks it; "
@@ -72,7 +72,7 @@ def test_the_finding_says_what_is_needed_and_where_it_is_not():
     assert finding.values == {"InputTensor.DataType": "UINT8", "device": []}
 
 
-def test_unknown_it_is_a_note():
+def test_an_unknown_device_is_a_note():
     verdict = specgate.check(identity("UINT8"), "directml:5.0")
     assert verdict.accepted
     assert verdict.notes[0] == "InputTensor is UINT8, which requires a device with TypedUAVLoadAdditionalFormats"
@@ -88,7 +88,7 @@ def test_tensors_in_an_array_count_too():
     ]  # fmt: skip
 
 
-def test_a_rejected_descriptor_gets_the_finding_besides():
+def test_a_rejected_descriptor_also_gets_the_finding():
     data = identity("FLOAT16")
     data["desc"] = {**data["desc"], "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 3]}}  # type: ignore[dict-item]
     ids = [f.id for f in specgate.check(data, "directml:6.4", device="none").findings]
@@ -110,11 +110,11 @@ def test_names_of_devices():
         device_of("")
 
 
-def test_other_dialects_ask_nothing_of_devices():
+def test_other_dialects_require_no_device_capabilities():
     assert required_capabilities("onnx", "17") == {}
 
 
-def test_the_command_line_tells(capsys):
+def test_the_command_line_accepts_a_device(capsys):
     text = '{"type": "CAST", "desc": {"InputTensor": {"DataType": "FLOAT64", "Sizes": [1]}, "OutputTensor": '
     text += '{"DataType": "FLOAT32", "Sizes": [1]}}}'
     assert main(["check", text, "--target", "directml:5.0"]) == 0

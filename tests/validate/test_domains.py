@@ -18,7 +18,7 @@ def encoder(**attributes: Any) -> dict[str, Any]:
     return {"op_type": "LabelEncoder", "domain": "ai.onnx.ml", "inputs": [INT64], "attributes": attributes}
 
 
-def test_levels_are_the_domains_own():
+def test_levels_are_versions_of_the_domain():
     spec = dialect("onnx").operator("ai.onnx.ml.LabelEncoder")
     assert str(spec.levels) == "1..5"
     assert [spec.level_for(level) for level in ("1", "11", "17", "20", "21", "28")] == ["1", "2", "3", "4", "5", "5"]
@@ -59,7 +59,7 @@ def test_a_release_without_the_domain():
     assert (finding.first_level, finding.levels, finding.fix) == (None, (), None)
 
 
-def test_an_operator_that_its_domain_dropped():
+def test_an_operator_removed_from_its_domain():
     spec = dialect("onnx").operator("ai.onnx.ml.TreeEnsembleRegressor")
     node = next(iter(spec.table.examples.values()))["descriptor"]
     assert specgate.check(node, "onnx:20").accepted

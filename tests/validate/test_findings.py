@@ -55,7 +55,7 @@ def test_a_rule(one_hot) -> None:
     )
 
 
-def test_a_type_that_comes_later(one_hot) -> None:
+def test_a_type_supported_at_a_later_level(one_hot) -> None:
     verdict = specgate.check(change(one_hot, IndicesTensor__DataType="INT64"), "directml:2.1")
     assert verdict.findings == (
         specgate.Finding(
@@ -73,7 +73,7 @@ def test_a_type_that_comes_later(one_hot) -> None:
     )
 
 
-def test_a_type_that_never_comes(one_hot) -> None:
+def test_a_type_supported_at_no_level(one_hot) -> None:
     (finding,) = specgate.check(change(one_hot, IndicesTensor__DataType="FLOAT32"), "directml:2.1").findings
     assert (
         finding.message
@@ -82,7 +82,7 @@ def test_a_type_that_never_comes(one_hot) -> None:
     assert (finding.first_level, finding.levels, finding.fix) == (None, (), "give IndicesTensor the type UINT32")
 
 
-def test_ranks_that_come_later(one_hot) -> None:
+def test_ranks_supported_at_a_later_level(one_hot) -> None:
     data = change(
         one_hot, IndicesTensor__Sizes=[1, 3, 1], ValuesTensor__Sizes=[1, 1, 2], OutputTensor__Sizes=[1, 3, 4], Axis=2
     )
@@ -96,7 +96,7 @@ def test_ranks_that_come_later(one_hot) -> None:
     assert {f.fix for f in verdict.findings} == {f"give {name} rank 4 or use feature level 3.0" for name in tensors}
 
 
-def test_a_level_is_proposed_only_if_it_takes_the_whole(one_hot) -> None:
+def test_a_level_is_proposed_only_if_it_accepts_the_descriptor(one_hot) -> None:
     """FLOAT64 values need 4.1, so the indices' finding must not propose 3.0."""
     data = change(
         one_hot, IndicesTensor__DataType="INT64", ValuesTensor__DataType="FLOAT64", OutputTensor__DataType="FLOAT64"
@@ -113,7 +113,7 @@ def test_a_level_is_proposed_only_if_it_takes_the_whole(one_hot) -> None:
     ]
 
 
-def test_no_level_is_proposed_where_something_else_fails_too(one_hot) -> None:
+def test_no_level_is_proposed_if_another_rule_fails(one_hot) -> None:
     data = change(one_hot, IndicesTensor__DataType="INT64", Axis=7)
     assert [(f.where, f.fix) for f in specgate.check(data, "directml:2.1").findings] == [
         ("IndicesTensor", "cast IndicesTensor to UINT32 (exact from 0 to 2**32 - 1)"),
@@ -121,7 +121,7 @@ def test_no_level_is_proposed_where_something_else_fails_too(one_hot) -> None:
     ]
 
 
-def test_a_tables_own_fix(one_hot) -> None:
+def test_a_fix_stated_in_the_table(one_hot) -> None:
     (finding,) = specgate.check(change(one_hot, ValuesTensor__Sizes=[1, 2]), "directml:4.1").findings
     assert finding.id == "directml/ONE_HOT/values-rank"
     assert finding.fix == "add leading dimensions of size 1 to ValuesTensor"
@@ -164,7 +164,7 @@ def test_the_same_rule_on_two_tensors_is_two_findings(one_hot) -> None:
     ]
 
 
-def test_all_that_fails_at_once(one_hot) -> None:
+def test_all_failures_are_reported_at_once(one_hot) -> None:
     data = change(
         one_hot,
         IndicesTensor__DataType="INT8",
@@ -224,7 +224,7 @@ def test_the_operator_itself(one_hot) -> None:
     assert finding.levels == dialect("directml").levels[1:]
 
 
-def test_device_capabilities_are_notes_and_no_findings(one_hot) -> None:
+def test_device_capabilities_are_notes_not_findings(one_hot) -> None:
     data = change(one_hot, ValuesTensor__DataType="FLOAT16", OutputTensor__DataType="FLOAT16")
     verdict = specgate.check(data, "directml:4.1")
     assert verdict.accepted is True
@@ -421,7 +421,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("key", HOSTILE.values(), ids=HOSTILE.keys())
-def test_names_and_values_from_files_are_tamed(key: str) -> None:
+def test_names_and_values_from_files_are_escaped(key: str) -> None:
     verdict = specgate.check({**NODE, "attributes": {key: key, "axis": key}}, "onnx:17")
     assert sorted(f.id for f in verdict.findings) == ["onnx/OneHot/axis.wrong-kind", "onnx/OneHot/unknown-attribute"]
     for result in verdict.findings:
@@ -437,7 +437,7 @@ def test_numbers_too_long_to_print() -> None:
     assert json.dumps([dict(finding.values) for finding in verdict.findings])
 
 
-def test_a_level_without_a_build_takes_the_word_of_those_next_to_it():
+def test_a_level_without_a_build_uses_adjacent_builds():
     tensor = {"DataType": "INT64", "Sizes": [1, 1, 2, 3]}
     desc = {"InputTensor": tensor, "OutputTensor": tensor, "ScaleBias": {"Scale": 2.0, "Bias": 1.0}}
     messages = {
@@ -458,7 +458,7 @@ def test_the_levels_without_a_build_are_those_that_no_oracle_lists():
     ]
 
 
-def test_what_else_is_wrong_is_found_where_the_level_lacks_the_operator():
+def test_other_failures_are_reported_if_the_operator_is_missing():
     tensors = {
         "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2]},
         "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 3]},

@@ -41,7 +41,7 @@ def break_all(name: str) -> Iterator[tuple[Descriptor, Resolved, Failure]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ONE_IN))
-def test_what_is_proposed_repairs_what_was_wrong(name: str) -> None:
+def test_proposed_fixes_repair_the_failure(name: str) -> None:
     repaired = failed = 0
     for descriptor, resolved, failure in break_all(name):
         assert failure.remedy is not None
@@ -61,7 +61,7 @@ def test_what_is_proposed_repairs_what_was_wrong(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ONE_IN))
-def test_a_fix_names_what_it_changes(name: str) -> None:
+def test_a_fix_names_the_changed_field(name: str) -> None:
     for _, resolved, failure in break_all(name):
         assert failure.remedy is not None
         repair = failure.remedy.repair()
@@ -136,18 +136,18 @@ def test_fix(data: dict[str, Any], fix: str) -> None:
     assert fix in fixes
 
 
-def test_a_range_leads_to_no_negative_number_where_none_fits(one_hot) -> None:
+def test_a_range_fix_proposes_no_invalid_negative_number(one_hot) -> None:
     one_hot["desc"]["Axis"] = 4
     (finding,) = specgate.check(one_hot, "directml:4.1").findings
     assert finding.fix == "set Axis to 3 or less"
 
 
-def test_an_open_question_has_no_fix() -> None:
+def test_an_undecided_rule_has_no_fix() -> None:
     verdict = specgate.check(node("Add", [("FLOAT", ["N"]), B], []), "onnx:18")
     assert [finding.fix for finding in verdict.undecided] == [None]
 
 
-def test_no_size_is_proposed_that_its_structure_cannot_hold() -> None:
+def test_proposed_sizes_fit_uint32() -> None:
     def propose(height: int) -> str | None:
         sizes = {"InputTensor": [1, 4, height, 1], "OutputTensor": [1, 1, 4, 2]}
         tensors = {name: {"DataType": "UINT8", "Sizes": numbers} for name, numbers in sizes.items()}

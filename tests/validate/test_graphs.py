@@ -33,7 +33,7 @@ def test_branches_have_equal_outputs():
     assert [f.id for f in other.findings] == ["onnx/If/same-types"]
 
 
-def test_what_nobody_knows_of_a_graph_stays_undecided():
+def test_unknown_types_of_a_graph_stay_undecided():
     unknown = {"elem_type": None, "shape": None}
     verdict = check_node("If", [BOOL], then_branch={"outputs": [unknown]}, else_branch={"outputs": [FLOAT]})
     assert verdict.accepted is None

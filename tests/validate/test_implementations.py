@@ -29,7 +29,7 @@ IR = """<net name="one" version="11"><layers>
 <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
 
 
-def test_a_finding_of_a_target_that_asks_for_it():
+def test_an_implementation_target_has_a_finding():
     verdict = specgate.check(LAYER, target="openvino-cpu:2026.4")
     (finding,) = verdict.findings
     assert verdict.accepted is False

@@ -46,13 +46,13 @@ def test_inputs_of_join_and_padding_end_below_2_to_the_31(level):
     assert padding(level, flat(ENDS)) is False
 
 
-def test_strides_do_not_count():
+def test_strides_do_not_affect_the_limit():
     assert join("6.4", flat(ENDS, Strides=[0, 0, 0, 0])) is False
     assert padding("6.4", flat(ENDS, Strides=[0, 0, 0, 0])) is False
     assert padding("6.4", flat(2, Strides=[ENDS, ENDS, ENDS, ENDS])) is True
 
 
-def test_other_operators_take_more():
+def test_other_operators_support_larger_inputs():
     assert (
         accepts_case("ELEMENT_WISE_IDENTITY", "6.4", InputTensor=flat(2**32 - 1), OutputTensor=flat(2**32 - 1)) is True
     )

@@ -40,7 +40,7 @@ def answers(columns: dict[str, Any], operator: str = "ONE_HOT", target: str = TA
     return result
 
 
-def test_each_row_has_its_answer() -> None:
+def test_each_row_has_an_answer() -> None:
     assert answers(one_hot()) == EXPECTED
     assert answers(one_hot(), "DML_OPERATOR_ONE_HOT") == EXPECTED
     assert answers(one_hot(), target="directml:1.0") == [False] * 4
@@ -65,7 +65,7 @@ def test_words_in_every_form(types: Any) -> None:
     assert answers(one_hot(OutputTensor__DataType=types)) == EXPECTED
 
 
-def test_scalars_are_one_row() -> None:
+def test_scalars_are_a_single_row() -> None:
     columns = {
         "IndicesTensor.DataType": 3, "IndicesTensor.Sizes": [1, 3, 1], "ValuesTensor.DataType": "FLOAT32",
         "ValuesTensor.Sizes": [1, 1, 2], "OutputTensor": tensor("FLOAT32", [1, 3, 4]), "Axis": 2,
@@ -75,7 +75,7 @@ def test_scalars_are_one_row() -> None:
     assert answers({**columns, "Axis": np.array([], int)}) == []
 
 
-def test_rows_may_differ_in_rank_and_in_what_they_leave_out() -> None:
+def test_rows_may_differ_in_rank_and_omitted_fields() -> None:
     columns = {
         "InputTensor.DataType": "FLOAT32",
         "InputTensor.Sizes": [(2, 3), (2, 3, 4), (2, 3), (2, 3)],
@@ -167,7 +167,7 @@ def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answers({**entries, "OutputTensor.Sizes": [1, 1, 3, 4], "Axis": axis}) == (axis == 3).tolist()
 
 
-def test_the_device_counts() -> None:
+def test_the_device_affects_answers() -> None:
     columns = {f"{name}.{word}": value for name in ("InputTensor", "OutputTensor")
                for word, value in (("DataType", ["FLOAT64", "FLOAT32"]), ("Sizes", [4]))}  # fmt: skip
     for device in (None, "all", "none"):
@@ -205,13 +205,13 @@ def test_the_device_counts() -> None:
         ({3: [1] * 4}, "3 is not a field of ONE_HOT"),
     ],
 )
-def test_what_is_no_column_is_named(columns: dict[str, Any], message: str) -> None:
+def test_invalid_columns_are_named(columns: dict[str, Any], message: str) -> None:
     with pytest.raises(specgate.InputError) as caught:
         answers({**one_hot(), **columns})
     assert message in str(caught.value)
 
 
-def test_what_else_is_rejected() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(specgate.NoTable, match="ONE_HOT"):
         answers(one_hot(), "ONE_HOTT")
     with pytest.raises(specgate.InputError, match="expected the basis"):
@@ -222,7 +222,7 @@ def test_what_else_is_rejected() -> None:
         answers(one_hot(), device="fast")
 
 
-def test_a_field_that_is_left_out_is_missing() -> None:
+def test_an_omitted_field_is_missing() -> None:
     columns = one_hot()
     del columns["Axis"]
     assert answers(columns) == [False] * 4
@@ -232,7 +232,7 @@ def test_a_field_that_is_left_out_is_missing() -> None:
 RELU = {"X.elem_type": "FLOAT", "X.shape": [[2, 3]]}
 
 
-def test_an_array_of_no_dimensions_holds_for_all_rows() -> None:
+def test_a_0d_array_applies_to_all_rows() -> None:
     for word in ("FLOAT", 1):
         assert specgate.accepts_many("Relu", RELU | {"X.elem_type": np.array(word)}, "onnx:17").tolist() == [True]
     columns = {"input.elem_type": "FLOAT", "input.shape": [[2, 3], [4, 5]]}
@@ -259,7 +259,7 @@ def test_columns_of_another_form(columns: Any, message: str) -> None:
         specgate.accepts_many("Relu", columns, "onnx:17")
 
 
-def test_arguments_of_another_kind() -> None:
+def test_arguments_of_wrong_types() -> None:
     operators: list[Any] = [None, ["Relu"], {}]
     for operator in operators:
         with pytest.raises(specgate.InputError, match="expected the name of an operator"):

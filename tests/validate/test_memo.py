@@ -27,19 +27,19 @@ APART: list[Any] = [
 ]  # fmt: skip
 
 
-def test_no_two_values_that_differ_have_one_key() -> None:
+def test_different_values_have_different_keys() -> None:
     for item, two in itertools.combinations(APART, 2):
         assert key_of(item) != key_of(two), (item, two)
 
 
 @pytest.mark.parametrize("make", [lambda: TensorDesc("FLOAT", (2, Symbol("N"))), lambda: [1, 2.5, "a"],
                                   lambda: Descriptor("d", "A", {"x": [X], "y": NumberedWord(3, "C")}, "7")])  # fmt: skip
-def test_equal_values_have_one_key(make: Callable[[], Any]) -> None:
+def test_equal_values_have_equal_keys(make: Callable[[], Any]) -> None:
     assert key_of(make()) == key_of(make())
     assert hash(key_of(make())) == hash(key_of(make()))
 
 
-def test_an_answer_is_made_once_for_equal_questions() -> None:
+def test_an_answer_is_computed_once_per_key() -> None:
     kept: Memo[int] = Memo()
     answers = iter(range(10))
     ask = lambda value: kept.of(lambda: key_of(value), lambda: next(answers))  # noqa: E731
@@ -54,13 +54,13 @@ def test_constants_of_many_elements_have_no_key(count: int, expected: list[int])
     assert [kept.of(lambda: key_of(many), lambda: next(answers)) for _ in range(2)] == expected
 
 
-def test_what_has_no_key_is_made_each_time() -> None:
+def test_values_without_a_key_are_computed_each_time() -> None:
     kept: Memo[int] = Memo()
     answers = iter(range(10))
     assert [kept.of(lambda: key_of(object()), lambda: next(answers)) for _ in range(2)] == [0, 1]
 
 
-def test_they_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_entries_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdict_cache, "_MAX_ENTRIES", 3)
     kept: Memo[int] = Memo()
     for number in range(10):

@@ -118,7 +118,7 @@ GOOD = {
 
 @pytest.mark.parametrize("value", GOOD.values(), ids=GOOD.keys())
 @pytest.mark.parametrize("listed", [["RELU", "LINEAR"], None], ids=["listed", "any"])
-def test_what_a_field_takes(fusing, value: Descriptor | None, listed: list[str] | None) -> None:
+def test_fused_operators_accepted_by_a_field(fusing, value: Descriptor | None, listed: list[str] | None) -> None:
     assert evaluate(fusing("operator", listed), {} if value is None else {"F": value}) == []
     assert evaluate(fusing("operator[]", listed), {"F": [] if value is None else [value, value]}) == []
 
@@ -163,7 +163,7 @@ BAD: dict[str, tuple[Any, tuple[str, str], bool]] = {
 
 
 @pytest.mark.parametrize(("value", "fact", "structural"), BAD.values(), ids=BAD.keys())
-def test_what_a_field_rejects(fusing, value: Any, fact: tuple[str, str], structural: bool) -> None:
+def test_fused_operators_rejected_by_a_field(fusing, value: Any, fact: tuple[str, str], structural: bool) -> None:
     place, message = fact
     (failure,) = evaluate(fusing("operator", ["RELU", "LINEAR"]), {"F": value})
     assert facts([failure]) == [("F.operator", f"F{place}", message)]
@@ -171,7 +171,7 @@ def test_what_a_field_rejects(fusing, value: Any, fact: tuple[str, str], structu
     json.dumps(failure.values)
 
 
-def test_one_of_several_operators(fusing) -> None:
+def test_each_of_several_operators_is_checked(fusing) -> None:
     spec = fusing("operator[]", ["RELU"])
     failures = evaluate(
         spec, {"F": [operator("RELU"), operator("LINEAR", Alpha=1.0), operator("RELU", X=tensor("INT8", [1]))]}
@@ -182,13 +182,13 @@ def test_one_of_several_operators(fusing) -> None:
     ]
 
 
-def test_all_that_is_wrong_with_one_operator(fusing) -> None:
+def test_all_failures_of_a_fused_operator_are_reported(fusing) -> None:
     failures = evaluate(fusing("operator", ["RELU"]), {"F": operator("LINEAR", X=tensor("INT8", [1]))})
     assert [failure.where for failure in failures] == ["F", "F.X", "F.Alpha"]
     assert len({failure.key for failure in failures}) == 3
 
 
-def test_a_row_that_lists_none_takes_what_the_level_has(fusing) -> None:
+def test_a_row_without_a_list_accepts_operators_of_the_level(fusing) -> None:
     spec = fusing()
     assert [f.message for f in evaluate(spec, {"F": operator("LATE")})] == [
         "F is LATE, which feature level 1.0 does not have"
@@ -203,13 +203,13 @@ def test_attributes_are_those_of_the_level(fusing) -> None:
     assert [f.where for f in evaluate(spec, {"F": operator("LINEAR", Alpha=1.0)}, "2.0")] == ["F.Late"]
 
 
-def test_an_unknown_inside_is_rejected_for_plain(fusing) -> None:
+def test_unknown_values_of_plain_descriptors_are_rejected(fusing) -> None:
     value = operator("RELU", X=tensor("INT8", ["N"]))
     assert not Descriptor("scratch", "SCRATCH", {"F": value}).plain
     assert [f.where for f in evaluate(fusing("operator", ["RELU"]), {"F": value})] == ["F.X"]
 
 
-def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
+def test_findings_name_supported_operators_and_fixes(fusing) -> None:
     spec = fusing("operator", ["RELU"])
     value = operator("LINEAR", X=1, Alpha=0.5)
     failures = evaluate(spec, {"F": value}, "1.0")
@@ -239,7 +239,7 @@ def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
 
 @pytest.mark.slow
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=5) | st.binary(max_size=5), st.lists, max_leaves=5))
-def test_junk_is_no_operator(junk: Any) -> None:
+def test_junk_is_not_an_operator(junk: Any) -> None:
     fusible = Fusible(tables.dialect("directml"), "2.0", None)
     assert not fusible.fits(junk)
     assert not fusible.fits(Descriptor("directml", str(junk), {}))

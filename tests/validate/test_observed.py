@@ -79,7 +79,7 @@ def evaluate(data: dict[str, Any], level: str) -> dict[str, bool | None]:
     }
 
 
-def test_a_type_that_builds_take_and_the_page_does_not(gate) -> None:
+def test_an_undocumented_type_that_builds_accept(gate) -> None:
     data = gate([1, 2, 3, 4], kind="INT8")
     assert evaluate(data, "2.1") == {"documented": False, "observed": True, "both": False}
     alone = specgate.check(data, "directml:2.1", "documented").findings[0]
@@ -95,7 +95,7 @@ def test_a_type_that_builds_take_and_the_page_does_not(gate) -> None:
 
 
 @pytest.mark.slow
-def test_a_level_without_a_build_is_checked_by_the_page(gate) -> None:
+def test_a_level_without_a_build_uses_the_documentation(gate) -> None:
     data = gate([1, 2, 3, 4], kind="INT8")
     assert evaluate(data, "2.0") == {"documented": False, "observed": False, "both": False}
     (result,) = specgate.check(data, "directml:2.0").findings
@@ -120,7 +120,7 @@ def test_a_rule_that_builds_waive(gate) -> None:
     )
 
 
-def test_a_rule_that_only_builds_hold(gate) -> None:
+def test_an_undocumented_rule_that_builds_enforce(gate) -> None:
     data = gate([1, 1, 3, 3], strides=[0, 0, 2, 4])
     assert evaluate(data, "3.0") == {"documented": True, "observed": False, "both": False}
     (finding,) = specgate.check(data, "directml:3.0").findings
@@ -135,7 +135,7 @@ def test_a_rule_that_only_builds_hold(gate) -> None:
     assert alone.message.endswith("accepted by 1.0..2.1.")
 
 
-def test_what_both_reject_is_reported_once_and_without_words(gate) -> None:
+def test_failures_on_both_bases_are_reported_once(gate) -> None:
     verdict = specgate.check(gate([1, 2, 3, 50]), "directml:3.0")
     (finding,) = verdict.findings
     assert finding.id == "directml/GATE/small"
@@ -153,14 +153,14 @@ def test_overlays_add_up(gate) -> None:
     assert evaluate(data, "4.1")["documented"] is True
 
 
-def test_a_rule_of_the_same_name_in_another_wording(gate) -> None:
+def test_an_observed_rule_replaces_the_documented_rule(gate) -> None:
     data = gate([1, 2, 3, 4])
     assert evaluate(data, "5.0") == {"documented": True, "observed": False, "both": False}
     (finding,) = specgate.check(data, "directml:5.0").findings
     assert (finding.id, finding.basis) == ("directml/GATE/small", "observed")
 
 
-def test_an_open_rule_of_the_page_does_not_hide_the_failing_one_of_builds(scratch) -> None:
+def test_an_undecided_documented_rule_does_not_hide_an_observed_failure(scratch) -> None:
     scratch(
         gate="""\
 operator: GATE
@@ -216,7 +216,7 @@ def test_every_function_rejects_other_bases(one_hot, basis: Any) -> None:
             specgate.execute(what, {}, basis=basis)
 
 
-def test_the_default_accepts_only_what_both_take(openvino_one_hot) -> None:
+def test_the_default_basis_requires_both_to_accept(openvino_one_hot) -> None:
     """OpenVINO's builds accept a depth of 0; its documentation does not."""
     openvino_one_hot["inputs"][1]["value"] = 0
     openvino_one_hot["outputs"] = []
@@ -277,7 +277,7 @@ BY: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(("arguments", "level", "accepted"), BY.values(), ids=BY.keys())
-def test_what_one_implementation_does(scratch, arguments, level, accepted) -> None:
+def test_verdicts_of_a_single_implementation(scratch, arguments, level, accepted) -> None:
     """Without a chosen implementation only the behaviour of all counts, in both engines."""
     scratch(split=SYSTEMS)
     descriptor = split(*arguments)
@@ -290,7 +290,7 @@ def test_what_one_implementation_does(scratch, arguments, level, accepted) -> No
         assert (explain_at(descriptor, resolved) == []) is expected
 
 
-def test_by_is_part_of_what_is_kept(scratch) -> None:
+def test_the_cache_key_includes_the_implementation(scratch) -> None:
     spec = scratch(split=SYSTEMS).operator("SPLIT")
     all_of_them, item = spec.resolve("5.0", "observed"), spec.resolve("5.0", "observed", "linux")
     assert item is not all_of_them
@@ -300,7 +300,7 @@ def test_by_is_part_of_what_is_kept(scratch) -> None:
     assert [form.require.text for form in all_of_them.rules] == ["elements(InputTensor) <= 50"]
 
 
-def test_both_sides_before_one_implementation(scratch) -> None:
+def test_both_bases_with_a_single_implementation(scratch) -> None:
     scratch(split=SYSTEMS)
     assert check_at(split([1, 1, 1, 60]), "5.0", "both", "linux").accepted is True
     assert check_at(split([1, 1, 1, 60]), "5.0", "both").accepted is False
@@ -310,7 +310,7 @@ def test_both_sides_before_one_implementation(scratch) -> None:
     assert [str(level) for level in finding.levels][-3:] == ["6.2", "6.3", "6.4"]
 
 
-def test_an_added_rule_holds_between_its_own_levels(scratch) -> None:
+def test_an_observed_rule_applies_between_its_levels(scratch) -> None:
     text = SYSTEMS.replace("{even: elements(InputTensor) % 2 == 0}", '{even: {require: "False", since: "5.1"}}')
     scratch(split=text.replace('["5.0"]', '"5.0..5.2"').replace("not_enforced: [small]\n    support", "support"))
     data = split([1, 1, 1, 2])
@@ -319,7 +319,7 @@ def test_an_added_rule_holds_between_its_own_levels(scratch) -> None:
     ]  # fmt: skip
 
 
-def test_the_reference_says_who_has_a_rule(scratch) -> None:
+def test_the_reference_names_basis_and_implementation(scratch) -> None:
     scratch(split=SYSTEMS)
     assert list(rule_reference("directml/SPLIT/small").holds) == [
         {"levels": "1.0..6.4", "text": "elements(InputTensor) <= 100"},
@@ -341,7 +341,7 @@ def test_the_reference_says_who_has_a_rule(scratch) -> None:
                             ("MULTIHEAD_ATTENTION", "MaskType"), ("MULTIHEAD_ATTENTION1", "MaskType"),
                             ("ELEMENT_WISE_CLIP1", "MinMaxDataType")]
 )  # fmt: skip
-def test_builds_accept_numbers_without_a_word(operator: str, field: str) -> None:
+def test_builds_accept_unnamed_enum_numbers(operator: str, field: str) -> None:
     examples = list(examples_at(dialect("directml").operator(operator), "6.4"))
     example = next(e for e in examples if e.fields.get("MaskTensor") is None and e.fields[field] != "BIDIRECTIONAL")
     unknown = replace(example, fields={**example.fields, field: 255}, plain=False)

@@ -32,7 +32,7 @@ def attention(*mask: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("release", "accepted"), [("2023.3", False), ("2024.2", False), ("2024.3", True), ("2026.4", True)]
 )
-def test_a_release_rejects_what_later_ones_take(release: str, accepted: bool) -> None:
+def test_a_release_rejects_layers_that_later_releases_accept(release: str, accepted: bool) -> None:
     verdict = specgate.check(attention(2, 1, 1, 5), target=f"openvino:{release}")
     assert verdict.accepted is accepted
     refused = [] if accepted else ["openvino/ScaledDotProductAttention/mask-not-stretched"]
@@ -40,12 +40,12 @@ def test_a_release_rejects_what_later_ones_take(release: str, accepted: bool) ->
     assert specgate.check(attention(2, 1, 3, 5), target=f"openvino:{release}").accepted is True
 
 
-def test_a_level_and_the_pages_know_no_release() -> None:
+def test_a_level_and_the_documentation_do_not_depend_on_releases() -> None:
     assert specgate.check(attention(2, 1, 1, 5), target="openvino:opset14").accepted is True
     assert specgate.check(attention(2, 1, 1, 5), target="openvino:2024.0", basis="documented").accepted is True
 
 
-def test_a_target_carries_whose_observations_hold_for_its_release() -> None:
+def test_a_target_names_the_observations_of_its_release() -> None:
     assert parse_target("openvino:opset14").by is None
     assert parse_target("openvino:2026.4.1").by is None
     assert parse_target("openvino:2024.3").by == "until-2025.0+until-2025.3+until-2026.2+until-2026.3"
@@ -68,7 +68,7 @@ def test_the_version_of_a_package_names_its_release() -> None:
 
 
 @pytest.mark.parametrize(("version", "accepted"), [("2024.0.0", False), ("2024.3.0", True), ("", True)])
-def test_a_campaign_holds_a_package_against_its_own_release(version: str, accepted: bool) -> None:
+def test_a_campaign_compares_a_package_with_its_release(version: str, accepted: bool) -> None:
     spec = dialect("openvino").operator("ScaledDotProductAttention")
     descriptor = read_dict(
         {**attention(2, 1, 1, 5), "outputs": [{"element_type": "f32", "shape": [2, 8, 3, 6]}]}, "openvino"
@@ -77,7 +77,7 @@ def test_a_campaign_holds_a_package_against_its_own_release(version: str, accept
     assert accepting_sides(descriptor, spec, "opset14", "factory", version) == (True, accepted)
 
 
-def test_a_type_of_an_output_counts_though_a_reader_infers_it_again() -> None:
+def test_an_output_type_is_checked_although_the_reader_infers_it() -> None:
     spec = dialect("openvino").operator("Abs")
     abs_ = {
         "type": "Abs",
@@ -102,7 +102,7 @@ POOL = """<net name="n" version="11"><layers>
 <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
 
 
-def test_minimum_names_the_first_release_that_takes_the_layer(
+def test_minimum_names_the_first_release_that_accepts_the_layer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "pool.xml"

@@ -29,7 +29,7 @@ def convert(kind: str) -> dict[str, object]:
         ("f8e8m0", "2024.2", "2024.3"),
     ],
 )
-def test_a_type_that_came_with_a_release(kind: str, last_without: str, first: str) -> None:
+def test_a_type_added_in_a_release(kind: str, last_without: str, first: str) -> None:
     refused = specgate.check(convert(kind), target=f"openvino:{last_without}", basis="observed")
     (result,) = [each for each in refused.findings if each.id == "openvino/tensor/type-release"]
     assert refused.accepted is False
@@ -56,5 +56,5 @@ def test_releases_of_types_are_releases() -> None:
     assert firsts <= names
 
 
-def test_the_reference_knows_the_rule() -> None:
+def test_the_rule_has_a_reference() -> None:
     assert "release" in str(specgate.rule("openvino/tensor/type-release").to_dict())

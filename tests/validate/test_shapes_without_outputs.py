@@ -10,7 +10,7 @@ from specgate.errors import InputError
 
 @pytest.mark.parametrize("operator", ["Sum", "Max", "Min", "Mean"])
 @pytest.mark.parametrize("opset", [1, 6])
-def test_inputs_of_one_shape_before_opset_8(operator: str, opset: int) -> None:
+def test_inputs_require_equal_shapes_before_opset_8(operator: str, opset: int) -> None:
     def node(second: list[int]) -> dict[str, object]:
         inputs = [{"elem_type": "FLOAT", "shape": [2, 3]}, {"elem_type": "FLOAT", "shape": second}]
         return {"op_type": operator, "inputs": inputs, "outputs": []}

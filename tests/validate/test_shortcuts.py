@@ -34,7 +34,7 @@ def draw_cases(name: str, every: int) -> list[tuple[Descriptor, str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DIALECTS)
-def test_what_passes_is_what_needs_no_explanation(name: str) -> None:
+def test_passing_descriptors_have_no_failures(name: str) -> None:
     answers = set()
     for result, level in draw_cases(name, 9):
         for message in dialect(name).operator(result.operator).sides_at(level).values():
@@ -46,7 +46,7 @@ def test_what_passes_is_what_needs_no_explanation(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DIALECTS)
-def test_what_is_known_of_a_descriptor_before_a_change_holds_after_it(name: str) -> None:
+def test_cached_facts_are_valid_after_a_change(name: str) -> None:
     """Each field gets the value from another descriptor of the same operator."""
     random, failing = Random(0), 0
     for result, level in random.sample(draw_cases(name, 3), 60):
@@ -70,7 +70,7 @@ def list_messages(failures: list) -> list:
 
 
 @pytest.mark.parametrize("name", ["directml", "onnx"])
-def test_tensors_that_surely_obey_their_rules_obey_each(name: str, monkeypatch) -> None:
+def test_tensors_that_pass_quickly_satisfy_every_rule(name: str, monkeypatch) -> None:
     monkeypatch.setattr(tensor_rules, "MIN_EVALUATIONS", 0)
     answers = set()
     for result, level in draw_cases(name, 5):

@@ -131,7 +131,7 @@ def test_the_least_total_size(one_hot, level, by, strides, least) -> None:
     assert total == 0 or accepts_case(total - 1) is False
 
 
-def test_packed_tensors_never_run_over(one_hot) -> None:
+def test_packed_tensors_never_exceed_the_limit(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, 2**15, 1]
     for level, by in WAYS:
         for total, accepted in ((2**32, True), (2**32 - 1, False), (0, False)):
@@ -140,14 +140,14 @@ def test_packed_tensors_never_run_over(one_hot) -> None:
 
 
 @pytest.mark.parametrize("level", ["2.1", "5.1", "6.4"])
-def test_by_default_the_page_holds_as_well(one_hot, level) -> None:
+def test_the_default_basis_includes_documented_limits(one_hot, level) -> None:
     parts = {"Sizes": [1, 1, 2, 2], "Strides": [1, 1, 2**31, 1], "TotalTensorSizeInBytes": 8}
     result = specgate.check(change(one_hot, IN, **parts), f"directml:{level}").findings
     assert [f.id for f in result] == ["directml/tensor/total-size"]
     assert ("builds at this level do not enforce" in result[0].message) is (level == "2.1")
 
 
-def test_unknown_sizes_leave_it_open(one_hot) -> None:
+def test_unknown_sizes_are_undecided(one_hot) -> None:
     one_hot["desc"][OUT].update(Sizes=[1, 1, "N", 4], Strides=[0, 0, 2, 2])
     one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, "N", 1]
     verdict = specgate.check(one_hot, "directml:6.4")

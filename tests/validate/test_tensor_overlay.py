@@ -16,7 +16,7 @@ import specgate
         ("OutputTensor", "Flags", "OWNED_BY_DML", "output-not-owned"),
     ],
 )
-def test_builds_reject_what_the_page_takes(one_hot, level, field, key, value, rule) -> None:
+def test_builds_reject_documented_tensors(one_hot, level, field, key, value, rule) -> None:
     one_hot["desc"][field][key] = value
     target = f"directml:{level}"
     assert specgate.check(one_hot, target, basis="documented").accepted is True
@@ -26,11 +26,11 @@ def test_builds_reject_what_the_page_takes(one_hot, level, field, key, value, ru
 
 
 @pytest.mark.parametrize("key", ["GuaranteedBaseOffsetAlignment", "Flags"])
-def test_builds_take_the_rest(one_hot, key) -> None:
+def test_builds_accept_other_tensors(one_hot, key) -> None:
     one_hot["desc"]["IndicesTensor"][key] = {"GuaranteedBaseOffsetAlignment": 16, "Flags": 1}[key]
     assert specgate.check(one_hot, "directml:6.4").accepted is True
 
 
-def test_a_level_without_a_build_takes_the_page(one_hot) -> None:
+def test_a_level_without_a_build_uses_the_documentation(one_hot) -> None:
     one_hot["desc"]["OutputTensor"]["Flags"] = 1
     assert specgate.check(one_hot, "directml:2.0").accepted is True

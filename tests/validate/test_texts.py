@@ -22,7 +22,7 @@ import specgate
         ("i->j->k", (1,), None, "one-arrow"),
     ],
 )
-def test_the_equation_fits_its_inputs(equation, ranks, output, wrong):
+def test_the_equation_must_match_its_inputs(equation, ranks, output, wrong):
     tensors = [{"elem_type": "FLOAT", "shape": [2] * rank} for rank in ranks]
     outputs = [] if output is None else [{"elem_type": "FLOAT", "shape": [2] * output}]
     node = {"op_type": "Einsum", "inputs": tensors, "outputs": outputs, "attributes": {"equation": equation}}
@@ -30,7 +30,7 @@ def test_the_equation_fits_its_inputs(equation, ranks, output, wrong):
     assert result == ([] if wrong is None else [wrong])
 
 
-def test_a_rank_that_nobody_knows_leaves_it_undecided():
+def test_an_unknown_rank_is_undecided():
     node = {
         "op_type": "Einsum",
         "inputs": [{"elem_type": "FLOAT", "shape": None}],

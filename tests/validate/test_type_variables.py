@@ -28,7 +28,7 @@ def test_two_inputs():
     assert check("Add", [FLOAT, FLOAT]).accepted
 
 
-def test_an_output_that_is_stated_and_one_that_is_not():
+def test_stated_and_omitted_outputs():
     assert check("Add", [FLOAT, FLOAT], [FLOAT]).accepted
     (finding,) = check("Add", [FLOAT, FLOAT], [INT64]).findings
     assert finding.message.startswith("A and C must have the same type (T)")
@@ -38,7 +38,7 @@ def same_type(verdict):
     return [finding for finding in verdict.findings if finding.id.endswith(".same-type")]
 
 
-def test_elements_of_an_array_and_what_shares_their_variable():
+def test_array_elements_share_the_type_variable():
     assert check("Concat", [FLOAT, FLOAT, FLOAT], axis=0).accepted
     (finding,) = same_type(check("Concat", [FLOAT, FLOAT, INT64], axis=0))
     assert finding.id == "onnx/Concat/T.same-type"
@@ -54,7 +54,7 @@ def test_elements_that_may_differ():
     assert check("If", [condition], [FLOAT, INT64], then_branch=graph, else_branch=graph).accepted
 
 
-def test_an_input_left_out_hides_no_other():
+def test_an_omitted_input_hides_no_mismatch():
     scalar = {"elem_type": "FLOAT", "shape": []}
     wrong = {"elem_type": "DOUBLE", "shape": []}
     assert check("Clip", [FLOAT, None, scalar]).accepted
@@ -62,7 +62,7 @@ def test_an_input_left_out_hides_no_other():
     assert finding.message.startswith("input and max must have the same type (T)")
 
 
-def test_an_unknown_type_leaves_it_open_and_hides_no_mistake():
+def test_an_unknown_type_is_undecided_and_hides_no_mismatch():
     verdict = check("Add", [FLOAT, UNKNOWN])
     assert (verdict.accepted, [f.id for f in verdict.undecided]) == (None, ["onnx/Add/B.type"])
     verdict = check("Add", [FLOAT, UNKNOWN], [INT64])
@@ -70,7 +70,7 @@ def test_an_unknown_type_leaves_it_open_and_hides_no_mistake():
     assert check("Add", [UNKNOWN, UNKNOWN]).accepted is None
 
 
-def test_a_variable_that_is_another_one_in_later_versions():
+def test_a_type_variable_that_is_split_in_later_versions():
     mean = {"elem_type": "FLOAT", "shape": [3]}
     half = {"elem_type": "FLOAT16", "shape": [2, 3]}
     half_mean = {"elem_type": "FLOAT16", "shape": [3]}
@@ -81,13 +81,13 @@ def test_a_variable_that_is_another_one_in_later_versions():
     assert {f.first_level for f in result} == {"14"}
 
 
-def test_its_reference():
+def test_the_rule_has_a_reference():
     reference = rule_reference("onnx/BatchNormalization/T2.same-type")
     assert reference.says == "input_mean and input_var must have the same type (T2)"
     assert {value["levels"] for value in reference.holds} == {"15..28"}
 
 
-def test_an_overlay_may_waive_it(scratch):
+def test_observations_may_waive_the_rule(scratch):
     scratch(
         "onnx",
         both="""\
@@ -125,7 +125,7 @@ def test_other_dialects_have_no_such_rules():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", dialect("onnx").operators)
-def test_every_variable_of_several_tensors_has_its_rules(operator):
+def test_every_shared_type_variable_has_rules(operator):
     spec = dialect("onnx").operator(operator)
     for level in spec.levels:
         resolved = spec.resolve(level)

@@ -45,7 +45,7 @@ def test_an_unknown_size(one_hot) -> None:
     assert finding.values == {"IndicesTensor.sizes[Axis]": None}
 
 
-def test_what_fails_anyway_is_rejected(one_hot) -> None:
+def test_certain_failures_are_rejected(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 2, "N", 1]
     verdict = specgate.check(one_hot, "directml:4.1")
     assert verdict.accepted is False
@@ -53,7 +53,7 @@ def test_what_fails_anyway_is_rejected(one_hot) -> None:
     assert verdict.undecided
 
 
-def test_a_size_that_nothing_asks_for_decides_nothing(onnx_one_hot) -> None:
+def test_an_unused_size_does_not_affect_the_verdict(onnx_one_hot) -> None:
     """ONNX has no rule on the sizes of indices if the output is inferred."""
     onnx_one_hot.update({"outputs": []})
     onnx_one_hot["inputs"][0]["shape"] = ["batch", None]
@@ -78,7 +78,7 @@ def test_an_unknown_type(onnx_one_hot) -> None:
     )
 
 
-def test_a_condition_that_is_open(scratch) -> None:
+def test_an_undecided_condition(scratch) -> None:
     scratch(
         when="""\
 operator: WHEN
@@ -106,7 +106,7 @@ rules:
     )
 
 
-def test_lowest_levels_that_are_open(one_hot) -> None:
+def test_undecided_lowest_levels(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, "N", 1]
     lowest = specgate.minimum(one_hot)
     assert not lowest
@@ -127,7 +127,7 @@ EXAMPLES: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.slow
 @given(st.data())
 @settings(max_examples=80, deadline=None)
-def test_hiding_sizes_never_turns_a_verdict(data: st.DataObject) -> None:
+def test_hiding_sizes_never_flips_a_verdict(data: st.DataObject) -> None:
     """An answer for fewer facts holds for more, or is undecided.
 
     Equal sizes may share a name.
@@ -155,7 +155,7 @@ def test_hiding_sizes_never_turns_a_verdict(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("basis", ["documented", "observed", "both"])
-def test_open_on_every_side(one_hot, basis: Any) -> None:
+def test_undecided_on_every_basis(one_hot, basis: Any) -> None:
     one_hot["desc"]["OutputTensor"]["Sizes"] = [1, 1, "N", 4]
     verdict = specgate.check(one_hot, "directml:4.1", basis)
     assert verdict.accepted is None

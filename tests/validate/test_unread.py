@@ -21,7 +21,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("target", ["onnx:17", "onnx:onnxruntime-1.16"])
-def test_the_answer_alone_asks_for_no_reasons(monkeypatch, target) -> None:
+def test_the_answer_is_computed_without_reasons(monkeypatch, target) -> None:
     questions = []
 
     def count_call(*args):
@@ -39,7 +39,7 @@ def test_the_answer_alone_asks_for_no_reasons(monkeypatch, target) -> None:
 
 
 @pytest.mark.parametrize("outcome", [pickle.dumps, copy.copy, copy.deepcopy, repr, specgate.Verdict.to_dict])
-def test_whatever_reads_a_verdict_reads_its_reasons(outcome) -> None:
+def test_every_access_of_a_verdict_computes_its_reasons(outcome) -> None:
     descriptor = specgate.descriptor(BROKEN)
     at_once = verdict_with_reasons(descriptor, "17", "both", None)
     unread = specgate.check(descriptor, "onnx:17")
@@ -48,14 +48,14 @@ def test_whatever_reads_a_verdict_reads_its_reasons(outcome) -> None:
     assert result in (at_once, repr(at_once), at_once.to_dict())
 
 
-def test_it_is_equal_to_the_one_made_at_once() -> None:
+def test_a_lazy_verdict_equals_an_eager_verdict() -> None:
     descriptor = specgate.descriptor(BROKEN)
     at_once = verdict_with_reasons(descriptor, "17", "both", None)
     assert specgate.check(descriptor, "onnx:17") == at_once
     assert replace(specgate.check(descriptor, "onnx:17"), notes=("one",)) == replace(at_once, notes=("one",))
 
 
-def test_what_a_device_lacks_is_among_the_reasons(one_hot) -> None:
+def test_reasons_include_missing_device_capabilities(one_hot) -> None:
     one_hot["desc"]["Axis"] = 7
     one_hot["desc"]["ValuesTensor"]["DataType"] = one_hot["desc"]["OutputTensor"]["DataType"] = "FLOAT16"
     verdict = specgate.check(one_hot, "directml:4.1", device="none")

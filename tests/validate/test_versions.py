@@ -9,7 +9,7 @@ import pytest
 import specgate
 
 
-def test_checked_at_the_opset_it_was_written_for(onnx_one_hot) -> None:
+def test_a_descriptor_is_checked_at_its_stated_opset(onnx_one_hot) -> None:
     """Axis 0 to -2 is defined from 11 on only."""
     onnx_one_hot.update({"attributes": {"axis": -2}, "outputs": []})
     assert specgate.check({**onnx_one_hot, "opset": 9}, "onnx:17").accepted is False
@@ -18,7 +18,7 @@ def test_checked_at_the_opset_it_was_written_for(onnx_one_hot) -> None:
     assert specgate.check(onnx_one_hot, "onnx:9").accepted is False
 
 
-def test_written_for_a_later_opset_than_the_target_takes(onnx_one_hot) -> None:
+def test_a_stated_opset_above_the_target(onnx_one_hot) -> None:
     verdict = specgate.check({**onnx_one_hot, "opset": 13}, "onnx:11")
     (finding,) = verdict.findings
     assert finding.id == "onnx/OneHot/version"
@@ -27,21 +27,21 @@ def test_written_for_a_later_opset_than_the_target_takes(onnx_one_hot) -> None:
     assert (finding.first_level, finding.levels[0], finding.fix) == ("13", "13", "use a target of opset 13 or later")
 
 
-def test_both_the_version_and_what_is_wrong_there(onnx_one_hot) -> None:
+def test_version_and_other_failures_are_both_reported(onnx_one_hot) -> None:
     onnx_one_hot["attributes"] = {"axis": 9}
     verdict = specgate.check({**onnx_one_hot, "opset": 13}, "onnx:11")
     assert [f.id for f in verdict.findings] == ["onnx/OneHot/version", "onnx/OneHot/axis-range"]
 
 
 @pytest.mark.parametrize(("opset", "target", "blamed"), [(8, 17, "8"), (8, 9, "8"), (9, 8, "8"), (7, 8, "7")])
-def test_no_such_operator_then(onnx_one_hot, opset: int, target: int, blamed: str) -> None:
+def test_an_operator_missing_at_its_stated_opset(onnx_one_hot, opset: int, target: int, blamed: str) -> None:
     verdict = specgate.check({**onnx_one_hot, "opset": opset}, f"onnx:{target}")
     result = [f for f in verdict.findings if f.id == "onnx/OneHot/level"]
     assert [f.message for f in result] == [f"OneHot does not exist at opset {blamed}; it exists from 9 on"]
     assert verdict.accepted is False
 
 
-def test_accepted_at_the_very_opset_by_the_fast_path(onnx_one_hot) -> None:
+def test_the_fast_path_accepts_the_stated_opset(onnx_one_hot) -> None:
     verdict = specgate.check({**onnx_one_hot, "opset": 17}, "onnx:17")
     assert (verdict.accepted, verdict.target) == (True, "onnx:17")
 
@@ -77,13 +77,13 @@ UNKNOWN: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("opset", "message"), UNKNOWN.values(), ids=UNKNOWN.keys())
-def test_opsets_that_no_table_knows(onnx_one_hot, opset: Any, message: str) -> None:
+def test_unknown_opsets(onnx_one_hot, opset: Any, message: str) -> None:
     with pytest.raises(specgate.InputError) as caught:
         specgate.check({**onnx_one_hot, "opset": opset}, "onnx:17")
     assert str(caught.value).startswith(message)
 
 
-def test_versions_that_no_table_knows(openvino_one_hot) -> None:
+def test_unknown_versions(openvino_one_hot) -> None:
     openvino_one_hot["version"] = "opset99"
     with pytest.raises(
         specgate.InputError, match=r"unknown opset 'opset99' of openvino; expected one of .*; did you mean opset17\?"
@@ -91,7 +91,7 @@ def test_versions_that_no_table_knows(openvino_one_hot) -> None:
         specgate.check(openvino_one_hot, "openvino:opset17")
 
 
-def test_lowest_level_as_if_written_for_each(onnx_one_hot, openvino_one_hot) -> None:
+def test_the_lowest_level_ignores_the_stated_opset(onnx_one_hot, openvino_one_hot) -> None:
     assert specgate.minimum({**onnx_one_hot, "opset": 17}) == "9"
     openvino_one_hot["version"] = "opset16"
     assert specgate.minimum(openvino_one_hot) == "opset1"

@@ -43,7 +43,7 @@ def test_a_field_of_other_versions_is_reported_with_them():
     assert finding.message.startswith("is_test is an attribute of Dropout up to opset 6, not at opset 9; ")
 
 
-def test_inputs_that_stand_in_another_order():
+def test_inputs_in_a_different_order():
     for opset in (None, 10):
         assert check("Resize", [FLOAT, SCALES], "onnx:10", opset).accepted
         node = {"op_type": "Resize", "inputs": [FLOAT, FLOAT]}
@@ -57,7 +57,7 @@ def test_inputs_that_stand_in_another_order():
     assert check("Resize", [FLOAT, None, SCALES], "onnx:13").accepted
 
 
-def test_an_attribute_of_another_type_and_one_that_is_required_later():
+def test_changed_attribute_types_and_required_attributes():
     assert check("Cast", [FLOAT], "onnx:1", to="FLOAT").accepted
     assert ids(check("Cast", [FLOAT], "onnx:1", to=1)) == ["Cast/to.wrong-kind"]
     assert check("Cast", [FLOAT], "onnx:6", to=1).accepted
@@ -66,13 +66,13 @@ def test_an_attribute_of_another_type_and_one_that_is_required_later():
     assert ids(check("Concat", [FLOAT], "onnx:4")) == ["Concat/axis.required"]
 
 
-def test_an_input_that_became_optional_and_an_array_that_needs_one():
+def test_optional_inputs_and_non_empty_arrays():
     assert ids(check("Gemm", [FLOAT, FLOAT], "onnx:9", transB=1)) == ["Gemm/C.required"]
     assert check("Gemm", [FLOAT, FLOAT], "onnx:11", transB=1).accepted
     assert ids(check("Sum", [], "onnx:13")) == ["Sum/data_0.required"]
 
 
-def test_attributes_that_hold_tensors_types_and_graphs():
+def test_attributes_of_tensors_types_and_graphs():
     value = {"elem_type": "INT64", "shape": [1], "value": [7]}
     assert check("ConstantOfShape", [INT64], "onnx:17", value=value).accepted
     assert ids(check("ConstantOfShape", [INT64], "onnx:17", value=7)) == ["ConstantOfShape/value.wrong-kind"]
@@ -91,12 +91,12 @@ def test_attributes_that_hold_tensors_types_and_graphs():
 
 
 @pytest.mark.parametrize("kind", ["seq(float32)", "seq()", "list(tensor(float))", "map(tensor(float))", "seq(" * 9])
-def test_types_that_are_none(kind):
+def test_invalid_type_names(kind):
     node = {"op_type": "Identity", "inputs": [{"elem_type": kind}]}
     assert ids(specgate.check(node, "onnx:17")) == ["Identity/input.unknown-word"]
 
 
-def test_a_type_that_is_none_in_an_attribute():
+def test_an_invalid_type_name_in_an_attribute():
     """There it is a value of a wrong kind: the attribute is not a tensor, type or graph."""
     broken = {"elem_type": "FLOAT33", "shape": [1]}
     constant = {"op_type": "Constant", "attributes": {"value": {**broken, "value": [1]}}}
@@ -107,7 +107,7 @@ def test_a_type_that_is_none_in_an_attribute():
     assert ids(specgate.check(node, "onnx:17")) == ["If/then_branch.wrong-kind", "If/else_branch.wrong-kind"]
 
 
-def test_operators_that_are_gone():
+def test_removed_operators():
     (finding,) = check("Upsample", [FLOAT, SCALES], "onnx:17").findings
     assert (finding.id, finding.levels, finding.fix) == (
         "onnx/Upsample/level",
@@ -128,7 +128,7 @@ def test_operators_that_are_gone():
     assert check("GroupNormalization", [FLOAT, channels, channels], "onnx:21", num_groups=1).accepted
 
 
-def test_an_attribute_whose_value_is_not_known():
+def test_an_attribute_of_unknown_value():
     from specgate.descriptors.positional import build
     from specgate.dialects.onnx.reader import attribute_value
     from specgate.rules.language import UNKNOWN
@@ -160,13 +160,13 @@ examples:
 """
 
 
-def test_a_rule_on_a_field_that_changes_its_kind_says_for_which_versions(scratch):
+def test_a_rule_on_a_retyped_field_states_its_versions(scratch):
     scratch("onnx", kinds=KINDS % 'some-rule: {require: to < 5, since: "6"}')
     assert specgate.check({"op_type": "Kinds", "attributes": {"to": "a"}}, "onnx:1").accepted
     findings = specgate.check({"op_type": "Kinds", "attributes": {"to": 9}}, "onnx:6").findings
     assert [f.id for f in findings] == ["onnx/Kinds/some-rule"]
 
 
-def test_and_is_rejected_where_it_does_not_say_so(scratch):
+def test_a_rule_on_a_retyped_field_without_versions_is_rejected(scratch):
     with pytest.raises((RuleError, specgate.InputError), match="word from 1 on and a number from 6 on"):
         scratch("onnx", kinds=KINDS % "some-rule: to < 5")

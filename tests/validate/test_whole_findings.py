@@ -20,7 +20,7 @@ def identity(kind: str) -> dict[str, object]:
     return {"type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}
 
 
-def test_what_a_device_lacks() -> None:
+def test_missing_device_capabilities() -> None:
     verdict = specgate.check(identity("UINT8"), "directml:5.0", device="none")
     assert verdict.accepted is False
     need = "a device with TypedUAVLoadAdditionalFormats"
@@ -39,7 +39,7 @@ def test_what_a_device_lacks() -> None:
 
 
 @pytest.mark.parametrize(("basis", "message"), [("both", "documented"), ("observed", "observed")])
-def test_what_a_device_lacks_at_every_level(basis, message) -> None:
+def test_device_capabilities_missing_at_every_level(basis, message) -> None:
     (first, _) = specgate.check(identity("FLOAT64"), "directml:5.0", basis, device="none").findings
     assert first.message.endswith("requires a device with DoublePrecisionFloatShaderOps; this device lacks it")
     assert (first.basis, first.levels) == (message, ())
@@ -69,7 +69,7 @@ def test_an_operator_whose_version_was_withdrawn() -> None:
     )
 
 
-def test_an_operator_of_a_domain_that_came_later() -> None:
+def test_an_operator_of_a_domain_added_later() -> None:
     node = {"op_type": "Gradient", "domain": "ai.onnx.preview.training", "inputs": [], "outputs": []}
     (finding,) = specgate.check(node, "onnx:7").findings
     name = "ai.onnx.preview.training.Gradient"
@@ -86,7 +86,7 @@ def test_an_operator_of_a_domain_that_came_later() -> None:
     )
 
 
-def test_what_is_written_for_a_later_level(onnx_one_hot) -> None:
+def test_a_descriptor_for_a_later_level(onnx_one_hot) -> None:
     (finding,) = specgate.check({**onnx_one_hot, "opset": 13}, "onnx:11").findings
     assert (finding.severity, finding.target) == ("error", "onnx:11")
     onnx_one_hot["attributes"] = {"axis": 9}
@@ -95,7 +95,7 @@ def test_what_is_written_for_a_later_level(onnx_one_hot) -> None:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_of_two_cases_that_hold_the_one_that_takes_most_counts(scratch, turned) -> None:
+def test_the_widest_of_two_matching_cases_decides(scratch, turned) -> None:
     """Conditions should be exclusive; on the fast path too, any accepting one counts."""
     spec = scratch(reduce=REDUCE.replace("- when: Function == SUM", '- when: "Function in (ARGMAX, SUM)"')).operator(
         "REDUCE_SOME"

@@ -16,7 +16,7 @@ FLOATS = TensorDesc("FLOAT", (Symbol("N"), None, 3))
 
 
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
-def test_what_has_a_witness_is_not_rejected(name: str) -> None:
+def test_descriptors_with_a_witness_are_not_rejected(name: str) -> None:
     witnessed = refused = 0
     for result in some_examples(name):
         table = dialect(name).operator(result.operator)
@@ -34,7 +34,7 @@ def test_what_has_a_witness_is_not_rejected(name: str) -> None:
     assert refused > 3
 
 
-def test_sizes_alone_are_filled() -> None:
+def test_only_sizes_are_filled() -> None:
     result = Descriptor("onnx", "Concat", {"inputs": [FLOATS, FLOATS], "axis": 0, "concat_result": UNSTATED}, "17")
     descriptor = with_sizes(result, 2)
     assert descriptor is not None
@@ -43,7 +43,7 @@ def test_sizes_alone_are_filled() -> None:
         assert with_sizes(replace(result, fields={"inputs": [FLOATS, other], "axis": 0})) is None
 
 
-def test_implementations_are_asked_with_and_without_a_witness() -> None:
+def test_implementations_are_checked_with_and_without_a_witness() -> None:
     descriptor = Descriptor("onnx", "Concat", {"inputs": [FLOATS, FLOATS], "axis": 0}, "17")
     assert list(rejecting_implementations(descriptor, "17", "observed", ("checker", "inference"))) == []
     wrong = replace(descriptor, fields={"inputs": [FLOATS, TensorDesc("INT64", (None,))], "axis": 0})

@@ -39,12 +39,12 @@ STRINGS = [
 ]
 
 
-def test_what_is_free_is_there():
+def test_every_free_attribute_exists():
     assert {(name, field) for name, fields in FREE.items() for field in fields} <= set(STRINGS)
 
 
 @pytest.mark.parametrize(("name", "field"), [pair for pair in STRINGS if pair[1] not in FREE.get(pair[0], ())])
-def test_another_word_is_rejected_at_every_level(name, field):
+def test_unknown_words_are_rejected_at_every_level(name, field):
     spec = TABLES.operator(name)
     for level in [row for row in spec.rows if spec.field_at(field, row) is not None]:
         info = spec.field_at(field, level)

@@ -37,7 +37,7 @@ def cast(to: Any, target: str = "onnx:17", output: str | None = None, **more: An
     return specgate.check(node, target)
 
 
-def test_every_attribute_that_the_schemas_call_a_data_type_is_marked() -> None:
+def test_every_data_type_attribute_of_the_schemas_is_marked() -> None:
     defs = pytest.importorskip("onnx.defs")
     stated = set()
     for schema in defs.get_all_schemas_with_history():
@@ -51,7 +51,7 @@ def test_every_attribute_that_the_schemas_call_a_data_type_is_marked() -> None:
     assert stated == {key for key in MARKED if key[0].rpartition(".")[0] not in TABLES.tables.foreign}
 
 
-def test_what_a_kernel_reads_as_the_number_of_a_type_is_marked() -> None:
+def test_attributes_read_as_type_numbers_are_marked() -> None:
     read = 0
     for name in TABLES.operators:
         spec = TABLES.operator(name)
@@ -66,7 +66,7 @@ def test_what_a_kernel_reads_as_the_number_of_a_type_is_marked() -> None:
 @pytest.mark.parametrize(
     "message", ["INT64", "int64", "Int64", "TensorProto.INT64", "tensorproto.int64", " INT64 ", "7"]
 )
-def test_a_word_is_its_number(message: str) -> None:
+def test_a_word_equals_its_number(message: str) -> None:
     assert cast(message, output="INT64").accepted is True
     node = {"op_type": "Cast", "inputs": [FLOAT], "attributes": {"to": message}}
     assert read_dict(node).fields["to"] == 7
@@ -75,7 +75,7 @@ def test_a_word_is_its_number(message: str) -> None:
 
 
 @pytest.mark.parametrize("of", list(MARKED), ids=".".join)
-def test_every_marked_attribute_takes_words(of: tuple[str, str]) -> None:
+def test_every_marked_attribute_accepts_words(of: tuple[str, str]) -> None:
     operator, name = of
     domain, _, op_type = operator.rpartition(".")
     node = {"op_type": op_type, "domain": domain, "inputs": [], "attributes": {name: "bfloat16"}}
@@ -85,7 +85,7 @@ def test_every_marked_attribute_takes_words(of: tuple[str, str]) -> None:
     assert (malformed.code, malformed.where) == ("unknown-word", name)
 
 
-def test_the_words_are_those_of_the_versions_with_words_too() -> None:
+def test_words_match_the_versions_with_string_attributes() -> None:
     assert specgate.minimum({"op_type": "Cast", "inputs": [FLOAT], "attributes": {"to": "FLOAT16"}}) == "1"
     assert cast("FLOAT16", "onnx:4").accepted is True
     assert cast("TensorProto.FLOAT16", "onnx:4").accepted is True
@@ -108,7 +108,7 @@ def test_a_model_has_numbers() -> None:
     assert verdict.accepted is True
 
 
-def test_a_text_of_a_version_with_texts_is_no_word_in_a_later_one() -> None:
+def test_a_string_of_an_older_version_is_not_a_word_later() -> None:
     descriptor = read_dict({"op_type": "Cast", "inputs": [FLOAT], "attributes": {"to": "FLOAT"}, "opset": 5})
     assert specgate.check(descriptor, "onnx:17").accepted is True
     (finding,) = specgate.check(replace(descriptor, version=None), "onnx:17").findings
@@ -132,7 +132,7 @@ def test_an_unknown_word_is_a_finding_with_the_words() -> None:
 
 
 @pytest.mark.parametrize("value", [True, 1.5, 2**64 + 1, None, [1], {"a": 1}])
-def test_what_is_neither_is_of_a_wrong_kind(value: Any) -> None:
+def test_values_that_are_neither_are_of_the_wrong_kind(value: Any) -> None:
     (result,) = cast(value).findings
     assert result.id == "onnx/Cast/to.wrong-kind"
     assert result.message.endswith(", but the word or number of an element type is expected")
@@ -163,14 +163,14 @@ def test_values_are_reported_by_their_words() -> None:
     assert "(output_datatype is 1 (FLOAT))" in finding.message  # which it is by default
 
 
-def test_a_constructor_takes_words() -> None:
+def test_a_constructor_accepts_words() -> None:
     tensor = make.tensor("FLOAT", [2])
     assert make.onnx.Cast(input=tensor, to="INT64") == make.onnx.Cast(input=tensor, to=7)
     (malformed,) = make.onnx.Cast(input=tensor, to="INT65").oddities
     assert malformed.code == "unknown-word"
 
 
-def test_words_stay_words_where_a_descriptor_is_written() -> None:
+def test_words_stay_words_in_written_descriptors() -> None:
     node = {"op_type": "Cast", "inputs": [FLOAT], "attributes": {"to": "tensorproto.int64"}}
     assert write_dict(read_dict(node))["attributes"] == {"to": "INT64"}
     assert write_dict(read_dict({**node, "attributes": {"to": 7}}))["attributes"] == {"to": 7}

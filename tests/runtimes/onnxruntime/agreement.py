@@ -149,7 +149,7 @@ def in_function(model: bytes) -> bytes:
     return bytes(onnx_model.SerializeToString())
 
 
-def in_branches(model: bytes) -> bytes:
+def wrap_in_branches(model: bytes) -> bytes:
     """Return a one-node model with the node in both branches of an If."""
     onnx_model = onnx.ModelProto.FromString(model)
     body = helper.make_graph(onnx_model.graph.node, "body", [], onnx_model.graph.output)
@@ -200,7 +200,7 @@ def main(arguments: list[str]) -> int:
     asked = 0
 
     def wrap(case: Any) -> bytes:
-        ways = (bytes, in_function, in_branches) if case.kind == "node" else (bytes,)
+        ways = (bytes, in_function, wrap_in_branches) if case.kind == "node" else (bytes,)
         return ways[asked % len(ways)](case.model)
 
     def ask(case: Any) -> None:

@@ -33,7 +33,7 @@ def session(data):
 
 
 @pytest.mark.timeout(3600 if ALL else 300)
-def test_backend_models_have_kernels_where_the_runtime_has(record_property):
+def test_sessions_of_backend_models_agree_with_the_runtime(record_property):
     wrong, questions = [], 0
     for name, data in backend_models():
         questions += 1
@@ -68,7 +68,7 @@ def cases():
 
 
 @pytest.mark.parametrize("name", cases())
-def test_each_reason_is_the_runtime_s_own(name):
+def test_sessions_agree_with_the_runtime(name):
     onnx_model, expected = cases()[name]
     assert bool(session(onnx_model.SerializeToString())) == (expected == "fails")
     assert specgate.place(onnx_model, TARGET).unoptimised == expected

@@ -22,10 +22,10 @@ from tests.paths import DATA
 from tests.runtimes.onnxruntime.agreement import (
     contradiction,
     drawn_node,
-    in_branches,
     in_function,
     installed_session,
     not_computed,
+    wrap_in_branches,
 )
 
 CPU, DML = "onnxruntime:1.24.4", "onnxruntime-directml:1.24.4"
@@ -35,7 +35,7 @@ OPERATORS = sorted(dialect("onnx").tables.operators)
 
 @pytest.mark.slow
 @given(operator=st.sampled_from(OPERATORS), target=st.sampled_from([CPU, DML]), data=st.data())
-def test_models_of_one_node(operator: str, target: str, data: st.DataObject) -> None:
+def test_single_node_models(operator: str, target: str, data: st.DataObject) -> None:
     facts = [
         level for level in levels(operator, NEWEST) if level in {case.level for case in cases_of("onnx", operator)}
     ]
@@ -47,7 +47,7 @@ def test_models_of_one_node(operator: str, target: str, data: st.DataObject) -> 
     if questions is None:
         reject()
     assert contradiction(questions[1], target) is None
-    wrap: Any = data.draw(st.sampled_from([bytes, in_function, in_branches]))
+    wrap: Any = data.draw(st.sampled_from([bytes, in_function, wrap_in_branches]))
     assert not_computed(wrap(questions[1]), target, onnx_model, level) is None
 
 
@@ -154,18 +154,18 @@ FILES = {
     "an operator that is gone": (
         "fails", lambda: model(graph([helper.make_node("Upsample", ["x", "w"], ["y"])], [info("x", [1, 1])], [info("y", None)], [weights("w")]), opsets=[("", 10)]),
     ),
-    "an attribute twice": ("fails", lambda: twice(model(graph([helper.make_node("LeakyRelu", ["x"], ["y"], alpha=0.5)])))),
+    "an attribute twice": ("fails", lambda: duplicate_attribute(model(graph([helper.make_node("LeakyRelu", ["x"], ["y"], alpha=0.5)])))),
 }  # fmt: skip
 
 
-def twice(onnx_model):
+def duplicate_attribute(onnx_model):
     onnx_model.graph.node[0].attribute.append(onnx_model.graph.node[0].attribute[0])
     return onnx_model
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("target", [CPU, "onnxruntime:1.32.0", "onnxruntime-directml:1.20.1"])
-def test_files_that_the_runtime_completes_or_rejects(name, target):
+def test_files_that_the_runtime_repairs_or_rejects(name, target):
     session, make = FILES[name]
     onnx_model = make()
     assert specgate.place(onnx_model, target).session == session
@@ -177,19 +177,19 @@ def test_files_that_the_runtime_completes_or_rejects(name, target):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", FILES)
-def test_the_installed_release_does_so(name):
+def test_the_installed_release_agrees(name):
     session, make = FILES[name]
     assert installed_session(make().SerializeToString()) == session
 
 
-def test_functions_of_one_name_are_rejected_from_1_31_on():
+def test_duplicate_functions_are_rejected_from_1_31_on():
     twin = model(graph([call()]), opsets=[("", 17), ("d", 1)], functions=[function([relu("a", "b")])] * 2)
     assert specgate.place(twin, CPU).session == "created"
     assert specgate.place(twin, "onnxruntime:1.31.1").session == "fails"
     assert contradiction(twin.SerializeToString(), CPU) is contradiction(twin.SerializeToString(), "onnxruntime:1.31.1")
 
 
-def test_what_the_release_adds_is_checked(tmp_path, capsys):
+def test_additions_of_the_release_are_checked(tmp_path, capsys):
     path = tmp_path / "m.onnx"
     onnx.save(FILES["a domain without an import"][1](), path)
     assert main(["lint", str(path), "-t", CPU, "--format", "json", "--fail-on", "error"]) == 0
@@ -201,7 +201,7 @@ def test_what_the_release_adds_is_checked(tmp_path, capsys):
     assert main(["lint", str(path), "-t", "onnx:17"]) == 1, "ONNX's page asks for the import"
 
 
-def test_the_advice_names_no_operator_that_does_not_exist_there():
+def test_advice_names_only_existing_operators():
     onnx_model = FILES["an operator that ONNX lacks"][1]()
     report = specgate.lint(onnx_model, [CPU])
     assert {finding.id: finding.severity for finding in report.findings}["onnx/model/operator-unknown"] == "warning"
@@ -211,7 +211,7 @@ def test_the_advice_names_no_operator_that_does_not_exist_there():
     assert "com.microsoft.SimplifiedLayerNormalization" not in message
 
 
-def test_a_withdrawn_version_is_not_checked_by_a_later_one():
+def test_a_withdrawn_version_is_not_checked_as_a_later_version():
     report = specgate.lint(FILES["a withdrawn version"][1](), [CPU])
     texts = [(finding.id, finding.severity) for finding in report.findings if finding.severity != "note"]
     assert texts == [("onnx/GroupNormalization/level", "warning")]

@@ -89,7 +89,7 @@ MODELS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["onnxruntime:1.20.1", "onnxruntime:1.32.0", "onnxruntime-directml:1.24.4"])
 @pytest.mark.parametrize("name", MODELS)
-def test_borders_of_bodies(name, target):
+def test_subgraph_inputs_and_outputs(name, target):
     session, make = MODELS[name]
     onnx_model = make()
     assert specgate.place(onnx_model, target).session == session

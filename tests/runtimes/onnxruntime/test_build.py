@@ -176,7 +176,7 @@ observed:
 GRAPHS = 'kinds: {a: {type: INT64}}\npieces: [{node: "y = Abs(x)", takes: {x: a}, gives: a}]\n'
 
 
-def test_what_campaigns_need_is_in_the_tables(folder) -> None:
+def test_observations_and_graphs_are_in_the_tables(folder) -> None:
     (folder / "observed.yaml").write_text(OBSERVED, encoding="utf-8")
     (folder / "graphs.yaml").write_text(GRAPHS, encoding="utf-8")
     tables = build_runtime(folder)
@@ -194,13 +194,13 @@ def test_what_campaigns_need_is_in_the_tables(folder) -> None:
         ("graphs.yaml", GRAPHS.replace("gives: a", "gives: b"), "y = Abs(x): unknown kind 'b'"),
     ],
 )  # fmt: skip
-def test_mistakes_in_what_campaigns_need(folder, name: str, text: str, message: str) -> None:
+def test_mistakes_in_observations_and_graphs(folder, name: str, text: str, message: str) -> None:
     (folder / name).write_text(text, encoding="utf-8")
     (problem,) = problems(folder)
     assert message in problem
 
 
-def test_an_inference_names_operators_and_ways_that_there_are(folder) -> None:
+def test_inference_entries_name_existing_operators_and_methods(folder) -> None:
     entry = "{operators: {Sape: '1..', Shape: '1..'}, of: sizes, by: magic, gives: list, releases: 1.7..}"
     text = f"sources: [{{measured: by hand}}]\nvalues:\n  - {entry}\nunsized:\n  - {{operators: {{Abs: '1..6'}}}}\n"
     (folder / "inference.yaml").write_text(text, encoding="utf-8")
@@ -218,7 +218,7 @@ def test_an_inference_names_operators_and_ways_that_there_are(folder) -> None:
     assert (onnx_model["values"][0]["first"], onnx_model["unsized"][0]["operators"]) == (1, {"Abs": (1, 6)})
 
 
-def test_what_is_rebuilt_has_releases_that_there_are(folder) -> None:
+def test_duplication_entries_name_existing_releases(folder) -> None:
     more = 'duplicating:\n  - {releases: "1.2..", operators: {ai.onnx: [Abs]}, setting: off}\n'
     (folder / "releases.yaml").write_text(RELEASES + more, encoding="utf-8")
     entries = {"releases": "1.2..", "operators": {"ai.onnx": ["Abs"]}, "attributes": True, "inlined": True}
@@ -228,7 +228,7 @@ def test_what_is_rebuilt_has_releases_that_there_are(folder) -> None:
     assert problems(folder) == ["releases.yaml:12: duplicating.0.releases: unknown release '1.9'; known here: 1.1, 1.2"]
 
 
-def test_a_function_is_made_of_operators_and_values_that_there_are(folder) -> None:
+def test_functions_use_existing_operators_and_values(folder) -> None:
     (folder / "functions.yaml").write_text(
         """\
 sources: [{measured: sessions}]

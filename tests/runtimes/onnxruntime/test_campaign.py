@@ -46,11 +46,11 @@ def test_models_are_of_each_version_and_carry_their_constants():
     assert any(model.graph.initializer for _, model in pairs)
 
 
-def test_the_same_seed_makes_the_same_models():
+def test_the_same_seed_gives_the_same_models():
     assert list(models("Relu", 6, "7")) == list(models("Relu", 6, "7"))
 
 
-def test_a_file_has_what_was_asked_and_a_line_for_each_model(tmp_path):
+def test_a_file_has_the_query_and_a_line_per_model(tmp_path):
     oracle = Oracle()
     path = tmp_path / "truth.jsonl"
     count = write(path, {"versions": {"a": "1"}}, ask(oracle, ["Relu"], 3, "0"))
@@ -72,7 +72,7 @@ def test_a_file_has_what_was_asked_and_a_line_for_each_model(tmp_path):
         ),
     ],
 )
-def test_what_is_reported_reaches_the_oracle(words, settings, tmp_path, monkeypatch):
+def test_command_options_reach_the_oracle(words, settings, tmp_path, monkeypatch):
     """--run was once documented but not passed on."""
     inputs: dict[str, Any] = {}
 
@@ -101,7 +101,7 @@ def test_what_is_reported_reaches_the_oracle(words, settings, tmp_path, monkeypa
     }
 
 
-def test_no_opset_beyond_the_newest_is_asked():
+def test_opsets_beyond_the_newest_are_skipped():
     assert levels("Relu", 20) == ["1", "6", "13", "14", "20"]
     assert levels("RotaryEmbedding", 20) == []
     assert levels("Relu", None)[-1] == dialect("onnx").levels[-1]
@@ -120,7 +120,7 @@ def evaluate(ours):
     return judge(iter([*ask(Oracle(), ["Relu"], 1, "0")][:1]), lambda _: ours)
 
 
-def test_what_is_alike_is_counted():
+def test_equal_answers_are_counted():
     differences = evaluate(Ours())
     assert differences.found == {}
     assert differences.same == differences.asked == {"session": 1, "nodes": 1, "created operators": 1}
@@ -134,7 +134,7 @@ def test_what_is_alike_is_counted():
         (Ours(lowered=(RELU, RELU)), {"created operators"}),
     ],
 )
-def test_each_difference_has_its_class(ours, what):
+def test_each_difference_has_a_class(ours, what):
     differences = evaluate(ours)
     assert {key[0] for key in differences.found} == what
     assert all(len(line) > 5 for line in differences.lines())
@@ -143,7 +143,7 @@ def test_each_difference_has_its_class(ours, what):
 @pytest.mark.parametrize(
     ("run", "what"), [("ran", {"created operators", "deferred operators"}), ("", {"created operators"})]
 )
-def test_what_waits_for_the_first_run_is_compared_where_there_was_one(run, what):
+def test_deferred_kernels_are_compared_after_a_first_run(run, what):
     (record,) = [*ask(Oracle(), ["Relu"], 1, "0")][:1]
     assert record["operators"][0]["deferred"] is False  # ours says that it waits
     differences = judge(iter([record | {"run": run}]), lambda _: Ours(creation="deferred"))
@@ -159,7 +159,7 @@ def test_an_error_is_a_difference():
     assert "ValueError('no')" in "".join(differences.lines())
 
 
-def test_what_is_not_known_is_not_compared():
+def test_unknown_answers_are_not_compared():
     assert evaluate(Ours(lowered=None)).left_out == {"what created nodes become is not known": 1}
 
 
@@ -176,5 +176,5 @@ def test_what_is_not_known_is_not_compared():
         ([1, TENSOR], [1, dict(TENSOR)], True),
     ],
 )
-def test_what_says_the_same_is_alike(item, other, same):
+def test_equivalent_descriptors_have_the_same_normal_form(item, other, same):
     assert (normal_form(item) == normal_form(other)) is same

@@ -16,13 +16,13 @@ def test_versions_of_operators(release: str, count: int) -> None:
     assert len(every) == count
 
 
-def test_a_closed_range_holds_for_its_versions() -> None:
+def test_a_closed_range_applies_to_its_versions() -> None:
     older, newest = registrations("CPU", "1.31").of("", "Abs")
     assert [since for since in range(1, 20) if older.holds(since)] == list(range(6, 13))
     assert [since for since in range(1, 20) if newest.holds(since)] == [13]
 
 
-def test_kernels_of_other_types_stay_apart() -> None:
+def test_kernels_of_different_types_stay_separate() -> None:
     tables = [each.types for each in registrations("CPU", "1.31").of("", "BatchNormalization") if each.version == 15]
     assert tables == [{name: {kind} for name in ("T", "T1", "T2")} for kind in ("DOUBLE", "FLOAT")]
 

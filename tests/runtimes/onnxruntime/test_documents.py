@@ -48,7 +48,7 @@ def run(capsys, *arguments):
     return code, out, err
 
 
-def test_each_node_that_lowers_has_a_file_that_check_and_run_take(path, tmp_path, capsys):
+def test_check_and_run_accept_the_file_of_each_lowered_node(path, tmp_path, capsys):
     folder = tmp_path / "new" / "folder"
     code, out, err = run(capsys, "place", path, "-t", DML, "--descriptors", str(folder))
     assert (code, err) == (0, "")
@@ -64,14 +64,14 @@ def test_each_node_that_lowers_has_a_file_that_check_and_run_take(path, tmp_path
         assert "OutputTensor': 0, 0, 0, 0" in out
 
 
-def test_a_file_says_where_it_comes_from(path, tmp_path, capsys):
+def test_a_file_names_its_node_and_target(path, tmp_path, capsys):
     run(capsys, "place", path, "-t", DML, "--descriptors", str(tmp_path), "--node", "gemm")
     first, second, *_ = (tmp_path / "graph_gemm.json").read_text(encoding="utf-8").splitlines()
     assert first == f"// graph/gemm (Gemm-13) as created by {DML}."
     assert second.startswith("// The descriptors are in creation order")
 
 
-def test_only_the_nodes_that_are_named(path, tmp_path, capsys):
+def test_only_named_nodes_are_written(path, tmp_path, capsys):
     folder = tmp_path / "d"
     _, out, _ = run(capsys, "place", path, "-t", DML, "--descriptors", str(folder), "--node", "gemm", "--node", "det")
     assert files(folder) == ["graph_gemm.json"]
@@ -80,7 +80,7 @@ def test_only_the_nodes_that_are_named(path, tmp_path, capsys):
     assert files(folder) == ["graph_a_b.json", "graph_gemm.json"]
 
 
-def test_other_formats_stay_whole(path, tmp_path, capsys):
+def test_other_formats_stay_complete(path, tmp_path, capsys):
     arguments = ("place", path, "-t", DML, "--format", "json")
     whole = run(capsys, *arguments)[1]
     _, out, err = run(capsys, *arguments, "--descriptors", str(tmp_path / "d"))
@@ -88,7 +88,7 @@ def test_other_formats_stay_whole(path, tmp_path, capsys):
     assert " files written to " in err
 
 
-def test_buffers_have_the_bytes_that_tensors_take(tmp_path, capsys):
+def test_buffers_have_the_byte_size_of_their_tensors(tmp_path, capsys):
     small = helper.make_tensor("w", FLOAT, [2], [1.0, 2.0])
     path = save_model(tmp_path, [node("Add", ["x", "w"], "y", "add")], [info("x", [3, 2])], [small])
     run(capsys, "place", path, "-t", DML, "--descriptors", str(tmp_path / "d"))
@@ -123,7 +123,7 @@ def test_lists_of_tensors_and_several_operators(tmp_path, capsys):
         assert run(capsys, "run", str(tmp_path / "d" / file))[0] == 0
 
 
-def test_what_create_operator_rejects_is_written_and_its_file_says_so(tmp_path, capsys):
+def test_files_of_rejected_operators_state_the_rejection(tmp_path, capsys):
     path = save_model(tmp_path, [node("Softmax", ["x"], "y", "softmax")], [info("x", [2, 3])])
     code, _, _ = run(capsys, "place", path, "-t", f"{DML}@5.0", "--descriptors", str(tmp_path / "d"))
     (file,) = files(tmp_path / "d")
@@ -132,7 +132,7 @@ def test_what_create_operator_rejects_is_written_and_its_file_says_so(tmp_path, 
     assert run(capsys, "check", str(tmp_path / "d" / file), "-t", "directml:5.0")[0] == 1
 
 
-def test_a_name_is_a_file_in_the_folder_and_nowhere_else(tmp_path, capsys):
+def test_file_names_stay_inside_the_folder(tmp_path, capsys):
     names = ["../../../etc/x", "a\n// b", "\u202e", "n" * 400, "CON", ""]
     nodes = [relu("x" if not at else f"v{at - 1}", f"v{at}", name=name) for at, name in enumerate(names)]
     path = save_model(tmp_path, nodes, [info("x", [2])])
@@ -154,7 +154,7 @@ def test_a_folder_that_is_a_file_is_rejected(path, tmp_path, capsys):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders here")
-def test_nothing_is_written_where_something_else_is_in_the_way(path, tmp_path, capsys):
+def test_existing_files_prevent_writing(path, tmp_path, capsys):
     folder = tmp_path / "d"
     folder.mkdir()
     os.mkfifo(folder / "graph_gemm.json")
@@ -186,7 +186,7 @@ def test_unusable_options(path, tmp_path, capsys, arguments, message):
     assert message in err
 
 
-def test_tensors_that_no_buffer_holds_are_counted(path, tmp_path):
+def test_tensors_too_large_for_a_buffer_are_counted(path, tmp_path):
     import specgate
     from specgate import make
     from specgate.descriptors.core import Descriptor

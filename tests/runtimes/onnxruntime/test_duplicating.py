@@ -50,15 +50,15 @@ def make(nodes, outputs, inputs=(), opset=13, initializers=None, functions=(), d
     return model(body, opsets=[("", opset), *((name, 1) for name in domains)], functions=functions)
 
 
-def again(result):
+def duplicates_of(result):
     """Return the duplicated nodes with each added node and its consumer."""
     return {item.node: [(more.node, more.reader) for more in item.duplicates] for item in result if item.duplicates}
 
 
-def test_each_further_node_that_reads_it_has_its_own():
+def test_each_further_consumer_has_a_copy():
     placement = specgate.place(make([dequantize(), *relus(*"abc")], "abc"), DML)
     assert [placed.node for placed in placement] == ["graph/dq", "graph/a", "graph/b", "graph/c"]
-    assert again(placement) == {
+    assert duplicates_of(placement) == {
         "graph/dq": [("graph/dq/duplicated", "graph/b"), ("graph/dq/duplicated_token_1", "graph/c")]
     }
     whole = placement.nodes[0]
@@ -71,22 +71,22 @@ def test_each_further_node_that_reads_it_has_its_own():
     assert [more.partition for more in whole.duplicates] == [2, 3]
 
 
-def test_one_reader_or_none_leaves_all_as_it_is():
+def test_a_single_consumer_needs_no_copy():
     for nodes, outputs in (([dequantize(), *relus("a")], "a"), ([dequantize()], "y")):
-        assert again(specgate.place(make(nodes, outputs), DML)) == {}
+        assert duplicates_of(specgate.place(make(nodes, outputs), DML)) == {}
 
 
-def test_a_node_that_reads_it_twice_is_two():
+def test_a_node_that_reads_it_twice_counts_twice():
     placement = specgate.place(make([dequantize(), node("Add", ["y", "y"], "a"), *relus("b")], "ab"), DML)
-    assert again(placement) == {
+    assert duplicates_of(placement) == {
         "graph/dq": [("graph/dq/duplicated", "graph/a"), ("graph/dq/duplicated_token_1", "graph/b")]
     }
     assert placement.partitions[0].nodes == ("graph/dq", "graph/dq/duplicated", "graph/a")
 
 
-def test_what_an_output_of_the_graph_is_stays_for_it():
+def test_a_graph_output_keeps_the_original_node():
     placement = specgate.place(make([dequantize(), *relus("a")], "ya"), DML)
-    assert again(placement) == {"graph/dq": [("graph/dq/duplicated", "graph/a")]}
+    assert duplicates_of(placement) == {"graph/dq": [("graph/dq/duplicated", "graph/a")]}
 
 
 def branches(later, otherwise):
@@ -96,7 +96,7 @@ def branches(later, otherwise):
     }
 
 
-def test_what_bodies_read_stays_for_them_and_bodies_have_their_own():
+def test_subgraphs_keep_outer_nodes_and_duplicate_inner_nodes():
     inside = graph(
         [dequantize("w", "inner"), *relus("t", "u", source="w"), node("Add", ["t", "u"], "v")],
         [],
@@ -105,17 +105,17 @@ def test_what_bodies_read_stays_for_them_and_bodies_have_their_own():
     bodies = branches(*relus("t"), *relus("e")) | {"then_branch": inside}
     choose = helper.make_node("If", ["c"], ["i"], name="if", **bodies)
     condition = [info("c", [], BOOL)]
-    assert again(specgate.place(make([dequantize(), choose, *relus("a")], "ia", condition), DML)) == {
+    assert duplicates_of(specgate.place(make([dequantize(), choose, *relus("a")], "ia", condition), DML)) == {
         "graph/dq": [("graph/dq/duplicated", "graph/a")],
         "graph/if/then_branch/inner": [
             ("graph/if/then_branch/inner/duplicated", "graph/if/then_branch/u"),
         ],
     }
     alone = helper.make_node("If", ["c"], ["i"], name="if", **branches(*relus("t"), *relus("e")))
-    assert again(specgate.place(make([dequantize(), alone], "i", condition), DML)) == {}
+    assert duplicates_of(specgate.place(make([dequantize(), alone], "i", condition), DML)) == {}
 
 
-def test_values_in_bodies_keep_the_sizes_that_are_known_there():
+def test_values_in_subgraphs_keep_their_sizes():
     bodies = branches(*relus("t"), *relus("e"))
     bodies["else_branch"] = graph([dequantize("w", "inner"), *relus("e", source="w")], [], [info("w", SIZES)])
     choose = helper.make_node("If", ["c"], ["i"], name="if", **bodies)
@@ -124,44 +124,46 @@ def test_values_in_bodies_keep_the_sizes_that_are_known_there():
     assert sum(len(placed.duplicates) for placed in placement) == 2
 
 
-def test_the_first_reader_is_the_first_of_the_file():
+def test_the_first_consumer_is_the_first_in_the_file():
     placement = specgate.place(make([*relus("a"), dequantize(), *relus("b")], "ab"), DML)
-    assert again(placement) == {"graph/dq": [("graph/dq/duplicated", "graph/b")]}
+    assert duplicates_of(placement) == {"graph/dq": [("graph/dq/duplicated", "graph/b")]}
 
 
-def test_names_that_are_taken_get_numbers():
+def test_used_names_get_numbers():
     accepted = node("Neg", ["y"], "b")
     accepted.name = "dq/duplicated"
     nodes = [dequantize(), *relus("y/duplicated"), accepted, *relus("c")]
     placement = specgate.place(make(nodes, ["y/duplicated", "b", "c"]), DML)
-    assert again(placement) == {
+    assert duplicates_of(placement) == {
         "graph/dq": [
             ("graph/dq/duplicated_token_1", "graph/dq/duplicated"), ("graph/dq/duplicated_token_3", "graph/c"),
         ]
     }  # fmt: skip
 
 
-def test_a_node_without_a_name_is_called_by_what_it_gives():
+def test_a_node_without_a_name_is_named_by_its_output():
     placement = specgate.place(make([dequantize(name=""), *relus("a", "b")], "ab"), DML)
-    assert again(placement) == {"graph/DequantizeLinear->y": [("graph/DequantizeLinear->y/duplicated", "graph/b")]}
+    assert duplicates_of(placement) == {
+        "graph/DequantizeLinear->y": [("graph/DequantizeLinear->y/duplicated", "graph/b")]
+    }
 
 
 def test_numbers_follow_the_walk_from_the_ends_of_the_graph():
     nodes = [dequantize(), dequantize("w", "other")]
     nodes += [*relus("a", "b", "c"), *relus("d", "e", "f", source="w")]
-    numbers = {name: end.rpartition("_")[2] for name, added in again(specgate.place(make(nodes, "abcdef"), DML)).items()
+    numbers = {name: end.rpartition("_")[2] for name, added in duplicates_of(specgate.place(make(nodes, "abcdef"), DML)).items()
                for end, _ in added[1:]}  # fmt: skip
     assert numbers == {"graph/other": "1", "graph/dq": "3"}
 
 
-def test_what_reads_another_one_reads_what_was_added_for_it():
+def test_a_copied_consumer_reads_the_copy_of_its_producer():
     """The second reads its scale from the first, which has another consumer."""
     second = helper.make_node("DequantizeLinear", ["x", "y", "z"], ["w"], name="second")
     first = helper.make_node("DequantizeLinear", ["k", "s", "z"], ["y"], name="first")
     items = [*constants(), helper.make_tensor("k", UINT8, [], [5])]
     nodes = [first, node("Neg", ["y"], "n"), second, *relus("a", "b", source="w")]
     body = graph(nodes, [info("x", SIZES, UINT8)], [info("n", []), info("a", SIZES), info("b", SIZES)], items)
-    assert again(specgate.place(model(body, opsets=[("", 13)]), DML)) == {
+    assert duplicates_of(specgate.place(model(body, opsets=[("", 13)]), DML)) == {
         "graph/first": [("graph/first/duplicated", "graph/second")],
         "graph/second": [("graph/second/duplicated", "graph/b")],
     }
@@ -170,18 +172,18 @@ def test_what_reads_another_one_reads_what_was_added_for_it():
 @pytest.mark.parametrize(
     ("release", "times"), [("1.13.1", 1), ("1.14.1", 1), ("1.15.1", 2), ("1.16.3", 2), ("1.17.3", 2), ("1.24.4", 2)]
 )
-def test_releases_do_it_from_1_15_on(release, times):
+def test_releases_duplicate_nodes_from_1_15_on(release, times):
     placement = specgate.place(make([dequantize(), *relus("a", "b")], "ab"), f"onnxruntime-directml:{release}")
     assert placement.nodes[0].times == times
 
 
 @pytest.mark.parametrize("opset", [10, 13, 19, 21, 23, 25])
-def test_every_version_counts(opset):
+def test_every_opset_duplicates_nodes(opset):
     assert specgate.place(make([dequantize(), *relus("a", "b")], "ab", opset=opset), CPU).nodes[0].times == 2
 
 
 @pytest.mark.parametrize(("release", "times"), [("1.16.3", 1), ("1.17.3", 2)])
-def test_the_operator_of_the_runtimes_own_counts_from_1_17_on(release, times):
+def test_contrib_operators_are_duplicated_from_1_17_on(release, times):
     nodes = [dequantize(domain="com.microsoft"), *relus("a", "b")]
     placement = specgate.place(make(nodes, "ab", domains=["com.microsoft"]), f"onnxruntime:{release}")
     assert (placement.nodes[0].operator, placement.nodes[0].times) == ("com.microsoft.DequantizeLinear", times)
@@ -210,29 +212,29 @@ def test_older_releases_read_other_places_of_scales():
     assert (placement.session, strides) == ("created", [(0, 1, 0, 0), (0, 0, 1, 0)])
 
 
-def twice(body):
+def local_function(body):
     return helper.make_function("local", "Two", ["p"], ["q"], body, [helper.make_opsetid("", 14)])
 
 
-def test_calls_that_stay_till_nodes_are_placed_read_once():
+def test_calls_inlined_after_placement_count_as_a_single_consumer():
     """HardSwish has no kernel on DirectML, and its function reads the value twice."""
     placement = specgate.place(make([dequantize(), node("HardSwish", ["y"], "a")], "a", opset=14), DML)
     assert [placed.operator for placed in placement] == ["DequantizeLinear", "HardSigmoid", "Mul"]
-    assert again(placement) == {}
+    assert duplicates_of(placement) == {}
 
 
 @pytest.mark.parametrize(
     ("release", "expected"),
     [("1.16.3", {}), ("1.17.3", {"graph/dq": [("graph/dq/duplicated", "graph/call/Neg->t")]})],
 )
-def test_in_a_model_with_functions_calls_are_replaced_before(release, expected):
+def test_calls_are_inlined_before_duplication_in_models_with_functions(release, expected):
     body = [node("Relu", ["p"], "r"), helper.make_node("Neg", ["p"], ["t"]), node("Add", ["r", "t"], "q")]
     call = helper.make_node("Two", ["y"], ["a"], name="call", domain="local")
-    calls = make([dequantize(), call], "a", opset=14, functions=[twice(body)], domains=["local"])
-    assert again(specgate.place(calls, f"onnxruntime:{release}")) == expected
+    calls = make([dequantize(), call], "a", opset=14, functions=[local_function(body)], domains=["local"])
+    assert duplicates_of(specgate.place(calls, f"onnxruntime:{release}")) == expected
 
 
-def test_in_functions_nodes_are_rebuilt_behind_the_call():
+def test_nodes_of_functions_are_duplicated_under_the_call():
     body = [
         helper.make_node("Constant", [], ["fs"], value_float=0.5),
         helper.make_node("DequantizeLinear", ["p", "fs"], ["r"], name="own"),
@@ -240,12 +242,12 @@ def test_in_functions_nodes_are_rebuilt_behind_the_call():
         helper.make_node("Add", ["r", "t"], ["q"], name="add"),
     ]
     call = helper.make_node("Two", ["x"], ["a"], name="call", domain="local")
-    placement = specgate.place(make([call], "a", opset=14, functions=[twice(body)], domains=["local"]), DML)
-    assert again(placement) == {"graph/call/own": [("graph/call/own/duplicated", "graph/call/add")]}
+    placement = specgate.place(make([call], "a", opset=14, functions=[local_function(body)], domains=["local"]), DML)
+    assert duplicates_of(placement) == {"graph/call/own": [("graph/call/own/duplicated", "graph/call/add")]}
     assert [placed.function for placed in placement.every] == ["graph/call"] * 4
 
 
-def test_copies_are_of_what_was_added():
+def test_memory_copies_read_the_duplicates():
     """Det is on the CPU, and its input is copied, not that of Relu."""
     nodes = [dequantize(source="k"), *relus("a"), helper.make_node("Det", ["y"], ["d"], name="det")]
     body = graph(nodes, [info("k", [2, 2], UINT8)], [info("a", [2, 2]), info("d", [])], constants())
@@ -279,7 +281,7 @@ def print_all(capsys, *arguments):
     return capsys.readouterr().out
 
 
-def test_users_see_how_often_a_node_is_made(path, capsys):
+def test_output_shows_how_often_a_node_is_created(path, capsys):
     shown = print_all(capsys, "place", path, "-t", DML, "-v")
     assert shown.startswith("4 of 4 nodes on DirectML in 3 partitions; the session is created\n")
     assert "graph/dq (DequantizeLinear)  ELEMENT_WISE_DEQUANTIZE_LINEAR  created 3 times\n" in shown
@@ -292,7 +294,7 @@ def test_users_see_how_often_a_node_is_made(path, capsys):
     assert "the runtime duplicates" not in print_all(capsys, "place", path, "-t", "onnxruntime-directml:1.14.1")
 
 
-def test_json_has_a_node_once_with_what_was_added(path, capsys):
+def test_json_lists_a_node_once_with_its_duplicates(path, capsys):
     document = json.loads(print_all(capsys, "place", path, "-t", DML, "--format", "json"))
     document = document[0] if isinstance(document, list) else document
     assert (document["counts"], len(document["nodes"])) == ({"DirectML": 4}, 4)
@@ -305,7 +307,7 @@ def test_json_has_a_node_once_with_what_was_added(path, capsys):
     assert (second["times"], second["duplicates"]) == (1, [])
 
 
-def test_a_node_that_is_rebuilt_has_one_file_that_says_so(path, tmp_path, capsys):
+def test_a_duplicated_node_has_a_single_file_with_a_note(path, tmp_path, capsys):
     shown = print_all(capsys, "place", path, "-t", DML, "--descriptors", str(tmp_path / "made"))
     assert shown.splitlines()[-1].startswith("4 files written")
     texts = {file.name: file.read_text() for file in (tmp_path / "made").iterdir()}
@@ -313,7 +315,7 @@ def test_a_node_that_is_rebuilt_has_one_file_that_says_so(path, tmp_path, capsys
     assert "times" not in texts["graph_a.json"]
 
 
-def test_what_was_added_without_attributes_has_a_file_and_a_finding_of_its_own(tmp_path, capsys):
+def test_copies_without_attributes_have_a_separate_file_and_finding(tmp_path, capsys):
     file = tmp_path / "m.onnx"
     square = make([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
     onnx.save(square, file)
@@ -340,7 +342,7 @@ def test_what_was_added_without_attributes_has_a_file_and_a_finding_of_its_own(t
     assert names == ["graph_a.json", "graph_b.json", "graph_dq.json", "graph_dq_duplicated.json"]
 
 
-def test_the_lowest_level_is_one_for_what_was_added_too():
+def test_the_lowest_level_includes_duplicates():
     same = make([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
     for value in (same.graph.input[0], *same.graph.output):
         for item in value.type.tensor_type.shape.dim:
@@ -352,7 +354,7 @@ def test_the_lowest_level_is_one_for_what_was_added_too():
     assert nodes == [3, 4, 3]  # those that are alike are one
 
 
-def test_a_campaign_counts_what_was_added():
+def test_a_campaign_counts_duplicates():
     placement = specgate.place(make([dequantize(), *relus(*"abc")], "abc"), DML)
     nodes = [("dq", "DequantizeLinear"), *((name, "Relu") for name in "abc")]
     nodes += [(f"dq/duplicated{end}", "DequantizeLinear") for end in ("", "_token_1")]

@@ -89,7 +89,7 @@ def every(body):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("functions", [False, True])
-def test_as_many_are_made_with_the_same_numbers(functions, tmp_path):
+def test_duplicate_counts_and_names_match_the_runtime(functions, tmp_path):
     added = 0
     for seed in range(GRAPHS):
         onnx_model = Drawn(seed, functions=functions).model

@@ -58,7 +58,7 @@ def save(tmp_path):
     return make
 
 
-def test_every_node_is_computed_by_its_operator_and_none_differs(save):
+def test_every_node_executes_its_operators_without_differences(save):
     path, x = save(NODES, OUTPUTS), {"x": RANDOM.normal(size=(1, 3, 8, 8)).astype("f4")}
     notes: list[str] = []
     outputs = specgate.execute(path, x, TARGET, on_note=notes.append)
@@ -70,7 +70,7 @@ def test_every_node_is_computed_by_its_operator_and_none_differs(save):
         assert np.allclose(outputs[name], array, atol=1e-5)
 
 
-def test_what_differs_is_what_later_nodes_read_and_is_named(save, monkeypatch):
+def test_differing_values_reach_later_nodes_and_are_reported(save, monkeypatch):
     path, x = save([("Relu", ["x"], ["r"], {}), ("Neg", ["r"], ["n"], {})], ["n"], size=[2]), np.array([4, -3], "f4")
     executed = engine.execute_at
 
@@ -93,7 +93,7 @@ def test_a_model_without_a_session_is_not_executed(save):
         specgate.execute(path, {"x": np.ones((1, 1, 1, 5), "f4")}, TARGET)
 
 
-def test_the_cpu_of_the_runtime_computes_what_onnx_defines(save):
+def test_cpu_placement_computes_onnx_results(save):
     path = save([("Relu", ["x"], ["r"], {})], ["r"], size=[2])
     notes: list[str] = []
     outputs = specgate.execute(path, {"x": np.array([1, -1], "f4")}, "onnxruntime:1.24.4", on_note=notes.append)

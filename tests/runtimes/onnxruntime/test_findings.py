@@ -51,7 +51,7 @@ def found_in(onnx_model, target=DML, **more):
     }
 
 
-def test_each_rule_has_its_finding_and_severity():
+def test_each_rule_has_a_finding_and_severity():
     assert found_in(mix()) == {
         ("graph/preferred", "preferred-cpu", "note"),
         ("graph/det", "on-cpu", "note"),
@@ -73,11 +73,11 @@ def test_findings_name_target_values_and_the_fix():
     assert newer.location.operator == "Round"
 
 
-def test_the_cpu_alone_has_nothing_to_move():
+def test_the_cpu_target_has_no_provider_findings():
     assert found_in(mix(), CPU) == {("graph/cast", "cast", "note"), ("graph/foo", "no-kernel", "error")}
 
 
-def test_what_decides_may_be_unknown():
+def test_unknown_producers_leave_placement_undecided():
     new_model = model(graph([helper.make_node("Foo", ["x"], ["a"], name="foo", domain="acme"), relu("a", "y", name="y")]),
                  opsets=[("", 17), ("acme", 1)])  # fmt: skip
     assert ("graph/y", "undecided", "note") in found_in(new_model)
@@ -90,13 +90,13 @@ def test_a_release_that_is_too_old_for_the_model():
     assert errors == ["onnx/model/ir-version"]
 
 
-def test_what_lint_says_of_a_node_is_not_reported_twice():
+def test_findings_of_lint_are_not_repeated_by_placement():
     new_model = model(graph([relu("x", "y", name="y", beta=1.0)]))
     assert found_in(new_model) == set()
     assert [f.id for f in specgate.lint(new_model, DML).findings] == ["onnx/Relu/unknown-attribute"]
 
 
-def test_what_the_runtime_ignores_is_no_error_of_place_either():
+def test_ignored_conflicts_are_not_placement_errors():
     twice = model(graph([relu("x", "y", name="y")]), opsets=[("", 13), ("", 6)], ir=9)
     assert {f.severity for f in specgate.lint(twice, CPU).findings} == {"warning"}
     assert not [note for note in specgate.place(twice, target=CPU).notes if "error" in note]
@@ -112,7 +112,7 @@ def test_every_format_has_them(name):
     assert "onnxruntime/placement/session-fails" in text
 
 
-def test_every_rule_has_its_reference(capsys):
+def test_every_rule_has_a_reference(capsys):
     for name, (severity, says, source) in RULES.items():
         assert main(["rule", f"onnxruntime/placement/{name}"]) == 0
         message = " ".join(capsys.readouterr().out.split())
@@ -152,7 +152,7 @@ def test_wrong_severities_are_rejected(tmp_path, capsys, text, message):
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-def test_rules_are_selected_by_the_beginning_of_their_ids(tmp_path, capsys):
+def test_rules_are_selected_by_id_prefix(tmp_path, capsys):
     command = write(tmp_path, "")
     main([*command, "--select", "onnxruntime/placement/no-kernel"])
     assert [f["id"] for f in json.loads(capsys.readouterr().out)["findings"]] == ["onnxruntime/placement/no-kernel"]

@@ -99,13 +99,13 @@ def blocks(count, *image, **attributes):
     return node("Col2Im", [1, 10, count], *sizes, opset=18, **attributes)
 
 
-def learn(operator, *inputs, **attributes):
+def ml_node(operator, *inputs, **attributes):
     attributes = {name: value for name, value in attributes.items() if value is not None}
     return node(operator, *(inputs or ([3, 2],)), domain="ai.onnx.ml", **attributes)
 
 
 def vectors(parameters, rho=(1.0,), coefficients=(1.0, 2.0)):
-    onnx_model = learn("SVMRegressor", coefficients=coefficients, rho=rho, kernel_params=parameters or None)
+    onnx_model = ml_node("SVMRegressor", coefficients=coefficients, rho=rho, kernel_params=parameters or None)
     if parameters == []:
         empty = helper.make_attribute("kernel_params", [], attr_type=onnx.AttributeProto.FLOATS)
         onnx_model.graph.node[0].attribute.append(empty)
@@ -114,14 +114,14 @@ def vectors(parameters, rho=(1.0,), coefficients=(1.0, 2.0)):
 
 def classify(labels, coefficients, intercepts):
     weights = {"coefficients": coefficients, "intercepts": intercepts}
-    return learn("LinearClassifier", output=[INT64, FLOAT], outputs=2, classlabels_ints=labels, **weights)
+    return ml_node("LinearClassifier", output=[INT64, FLOAT], outputs=2, classlabels_ints=labels, **weights)
 
 
 def tree(nodes=(0, 1, 2), branches=(2, 0, 0), features=(0, 0, 0), voter=1):
     attributes = {"nodes_treeids": [0, 0, 0], "nodes_nodeids": nodes, "nodes_featureids": features, "n_targets": 1}
     attributes |= {"nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_values": [0.5, 0.0, 0.0], "target_ids": [0, 0]}
     attributes |= {"nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": branches, "target_treeids": [0, 0]}
-    return learn("TreeEnsembleRegressor", **attributes, target_nodeids=[voter, 2], target_weights=[1.0, 2.0])
+    return ml_node("TreeEnsembleRegressor", **attributes, target_nodeids=[voter, 2], target_weights=[1.0, 2.0])
 
 
 def classify_by_tree(domain_version=1, sizes=(3, 2), **more):
@@ -129,7 +129,7 @@ def classify_by_tree(domain_version=1, sizes=(3, 2), **more):
     attributes |= {"nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_values": [0.5, 0.0, 0.0]}
     attributes |= {"nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0], "classlabels_int64s": [0, 1]}
     attributes |= {"class_treeids": [0, 0], "class_nodeids": [1, 2], "class_ids": [0, 1], "class_weights": [1.0, 1.0]}
-    onnx_model = learn("TreeEnsembleClassifier", list(sizes), output=[INT64, FLOAT], outputs=2, **attributes | more)
+    onnx_model = ml_node("TreeEnsembleClassifier", list(sizes), output=[INT64, FLOAT], outputs=2, **attributes | more)
     onnx_model.opset_import[1].version = domain_version
     return onnx_model
 
@@ -153,13 +153,13 @@ def trees(leaves=(3,), members=(3,), member=6):
     }
     edges = {"nodes_falseleafs": [0, 1], "nodes_trueleafs": [1, 1]}
     edges |= {"nodes_falsenodeids": [1, 2], "nodes_truenodeids": [0, 1], "tree_roots": [0], "nodes_featureids": [0, 1]}
-    onnx_model = learn("TreeEnsemble", n_targets=1, leaf_targetids=[0] * 3, **edges, **tensors)
+    onnx_model = ml_node("TreeEnsemble", n_targets=1, leaf_targetids=[0] * 3, **edges, **tensors)
     onnx_model.opset_import[1].version = 5
     return onnx_model
 
 
 def empty_categories(name, kind):
-    onnx_model = learn("OneHotEncoder")
+    onnx_model = ml_node("OneHotEncoder")
     onnx_model.graph.node[0].attribute.append(helper.make_attribute(name, [], attr_type=kind))
     return onnx_model
 
@@ -288,7 +288,7 @@ def classify_by_vectors(coefficients, counts=None, **labels):
     attributes = {"coefficients": [1.0] * coefficients, "rho": [0.5], "kernel_params": [1.0, 0.0, 2.0], **labels}
     if counts:
         attributes |= {"vectors_per_class": counts, "support_vectors": [1.0] * (2 * sum(counts))}
-    return learn("SVMClassifier", output=[INT64, FLOAT], outputs=2, **attributes)
+    return ml_node("SVMClassifier", output=[INT64, FLOAT], outputs=2, **attributes)
 
 
 def padded(mode, *pads, sizes=(2, 2)):
@@ -387,23 +387,23 @@ MODELS = {
     "ConvTranspose padded by a stride": (transpose(2, 2), ("1.31.1", "1.32.0")),
     "ConvTranspose padded by less": (transpose(1, 2), None),
     "DeformConv without channels": (node("DeformConv", [1, 0, 7, 4], [1, 0, 3, 2], [1, 12, 5, 3], opset=19), EVERY),
-    "FeatureVectorizer of other batches": (learn("FeatureVectorizer", [3, 2], [2, 1], inputdimensions=[2, 1]), ("1.31.1", "1.32.0")),
-    "FeatureVectorizer of one batch": (learn("FeatureVectorizer", [3, 2, 1], [3, 1], inputdimensions=[2, 1]), None),
+    "FeatureVectorizer of other batches": (ml_node("FeatureVectorizer", [3, 2], [2, 1], inputdimensions=[2, 1]), ("1.31.1", "1.32.0")),
+    "FeatureVectorizer of one batch": (ml_node("FeatureVectorizer", [3, 2, 1], [3, 1], inputdimensions=[2, 1]), None),
     "FusedMatMul of batches and a matrix": (node("FusedMatMul", [4, 3], [3, 5], domain=OWN, transBatchB=1), EVERY),
     "FastGelu of a scalar": (node("FastGelu", [], domain=OWN), EVERY),
     "GatherND of too many batch dimensions": (node("GatherND", [4, 2, 3], (INT64, [4, 1]), batch_dims=2), EVERY),
     "GroupNormalization of other groups": (node("GroupNormalization", [3, 4, 2], [4], [4], opset=21, num_groups=3), EVERY),
     "GroupNormalization": (node("GroupNormalization", [3, 4, 2], [4], [4], opset=21, num_groups=2), None),
-    "LabelEncoder without classes": (learn("LabelEncoder", (INT64, [2]), output=STRING), EVERY),
-    "LabelEncoder with classes": (learn("LabelEncoder", (INT64, [2]), output=STRING, classes_strings=["a"]), None),
+    "LabelEncoder without classes": (ml_node("LabelEncoder", (INT64, [2]), output=STRING), EVERY),
+    "LabelEncoder with classes": (ml_node("LabelEncoder", (INT64, [2]), output=STRING, classes_strings=["a"]), None),
     "LayerNormalization with few biases": (node("LayerNormalization", [2, 3, 4], [3, 4], [4], opset=17, axis=1), ("1.20.1", "1.20.1")),
     "LayerNormalization with another stash": (node("LayerNormalization", [2, 4], [4], opset=17, stash_type=10), None),
     "LinearClassifier without intercepts": (classify([0, 1], [1.0, 2.0, 3.0, 4.0], None), EVERY),
     "LinearClassifier with a row for two intercepts": (classify([0, 1], [1.0, 2.0], [1.0, 2.0]), ("1.31.1", "1.32.0")),
     "LinearClassifier with more intercepts than labels": (classify([0, 1], [1.0, 2.0], [1.0, 2.0, 3.0]), ("1.31.1", "1.32.0")),
     "LinearClassifier with one intercept": (classify([0, 1], [1.0, 2.0, 3.0], [1.0]), None),
-    "LinearRegressor with more coefficients": (learn("LinearRegressor", coefficients=[1.0, 2.0, 3.0]), None),
-    "LinearRegressor with fewer coefficients": (learn("LinearRegressor", coefficients=[1.0]), ("1.31.1", "1.32.0")),
+    "LinearRegressor with more coefficients": (ml_node("LinearRegressor", coefficients=[1.0, 2.0, 3.0]), None),
+    "LinearRegressor with fewer coefficients": (ml_node("LinearRegressor", coefficients=[1.0]), ("1.31.1", "1.32.0")),
     "LpPool beyond the image": (node("LpPool", [1, 4, 9], kernel_shape=[13]), EVERY),
     "LpPool of an empty image": (node("LpPool", [1, 4, 9], kernel_shape=[10]), None),
     "MatMulIntegerToFloat with zero points of rows": (
@@ -416,15 +416,15 @@ MODELS = {
     "MelWeightMatrix of negative bins": (mel(-1, 16), EVERY),
     "MelWeightMatrix of -1 points": (mel(8, -1), None),
     "MelWeightMatrix of -2 points": (mel(8, -2), EVERY),
-    "OneHotEncoder of numbers to strings": (learn("OneHotEncoder", cats_strings=["1"]), None),
-    "Imputer of a scalar": (learn("Imputer", [], imputed_value_floats=[7.0], replaced_value_float=-1.0), EVERY),
-    "OneHotEncoder without categories": (learn("OneHotEncoder"), EVERY),
-    "OneHotEncoder with two kinds of categories": (learn("OneHotEncoder", cats_int64s=[1], cats_strings=["1"]), EVERY),
+    "OneHotEncoder of numbers to strings": (ml_node("OneHotEncoder", cats_strings=["1"]), None),
+    "Imputer of a scalar": (ml_node("Imputer", [], imputed_value_floats=[7.0], replaced_value_float=-1.0), EVERY),
+    "OneHotEncoder without categories": (ml_node("OneHotEncoder"), EVERY),
+    "OneHotEncoder with two kinds of categories": (ml_node("OneHotEncoder", cats_int64s=[1], cats_strings=["1"]), EVERY),
     "OneHotEncoder of no numbers": (empty_categories("cats_int64s", onnx.AttributeProto.INTS), EVERY),
     "OneHotEncoder of no words": (empty_categories("cats_strings", onnx.AttributeProto.STRINGS), EVERY),
-    "OneHotEncoder of numbers among strings": (learn("OneHotEncoder", cats_strings=["1"], zeros=0), EVERY),
-    "OneHotEncoder of nothing": (learn("OneHotEncoder", [0], cats_strings=["1"], zeros=0), None),
-    "ArrayFeatureExtractor of no index": (learn("ArrayFeatureExtractor", [1, 4], (INT64, [0])), EVERY),
+    "OneHotEncoder of numbers among strings": (ml_node("OneHotEncoder", cats_strings=["1"], zeros=0), EVERY),
+    "OneHotEncoder of nothing": (ml_node("OneHotEncoder", [0], cats_strings=["1"], zeros=0), None),
+    "ArrayFeatureExtractor of no index": (ml_node("ArrayFeatureExtractor", [1, 4], (INT64, [0])), EVERY),
     "TreeEnsembleClassifier": (classify_by_tree(), None),
     "TreeEnsembleClassifier of a list": (classify_by_tree(sizes=[2]), None),
     "TreeEnsembleClassifier of a scalar": (classify_by_tree(sizes=[]), EVERY),
@@ -444,7 +444,7 @@ MODELS = {
     "TreeEnsembleClassifier with a child twice": (classify_by_tree(nodes_truenodeids=[2, 0, 0]), ("1.20.1", "1.20.1")),
     "TreeEnsembleRegressor with a child twice": (tree(branches=[1, 0, 0]), ("1.20.1", "1.20.1")),
     "SVMClassifier of vectors of two lengths": (
-        learn(
+        ml_node(
             "SVMClassifier", output=[INT64, FLOAT], outputs=2, classlabels_ints=[0, 1], coefficients=[1.0, -1.0],
             kernel_params=[0.5, 0.0, 3.0], rho=[0.25], support_vectors=[2.0, 3.0, 4.0], vectors_per_class=[1, 1],
         ),
@@ -467,7 +467,7 @@ MODELS = {
     "Resize with empty scales": (resize((FLOAT, [0], [])), None),
     "RoiAlign of two regions": (node("RoiAlign", [2, 3, 8, 8], [2, 5], (INT64, [3]), opset=16), EVERY),
     "RoiAlign to a negative size": (node("RoiAlign", [2, 3, 8, 8], [2, 4], (INT64, [2]), opset=16, output_height=-1), EVERY),
-    "Scaler of a scalar": (learn("Scaler", [], scale=[1.0], offset=[1.0]), EVERY),
+    "Scaler of a scalar": (ml_node("Scaler", [], scale=[1.0], offset=[1.0]), EVERY),
     "Slice of a scalar": (node("Slice", [], (INT64, [0], []), (INT64, [0], [])), EVERY),
     "Split into more outputs": (node("Split", [2, 6], opset=11, outputs=3, axis=1, split=[2, 4]), EVERY),
     "Split into more outputs than parts": (node("Split", [2, 6], (INT64, [2], [2, 4]), outputs=3, axis=1), EVERY),
@@ -714,7 +714,7 @@ MODELS = {
     "PRelu of one column": (node("PRelu", [2, 1], [2], opset=16), None),
     "PRelu of three columns": (node("PRelu", [2, 3], [2], opset=16), EVERY),
     "Scaler by the second of three dimensions": (
-        learn("Scaler", [2, 3, 2], scale=[1.0] * 3, offset=[1.0] * 3), None,
+        ml_node("Scaler", [2, 3, 2], scale=[1.0] * 3, offset=[1.0] * 3), None,
     ),
     "Pad that reflects what is cut": (padded("reflect", 0, 1, 0, -1), ("1.24.4", "1.32.0")),
     "Pad that reflects too much": (padded("reflect", 0, 2, 0, 0), ("1.31.1", "1.32.0")),
@@ -839,7 +839,7 @@ def test_every_run_fails_in_these_releases(name):
     assert placed == failing(releases)
 
 
-def test_a_letter_of_the_output_alone_is_inferred_from_1_32_on():
+def test_einsum_output_only_letters_fail_before_a_run_from_1_32_on():
     onnx_model = node("Einsum", [2, 3], [3, 4], opset=12, equation="ij,jk->il")
     sessions = {at: specgate.place(onnx_model, f"onnxruntime:{at}").unoptimised for at in RELEASES}
     assert sessions == {"1.20.1": "fails", "1.24.4": "fails", "1.31.1": "fails", "1.32.0": "fails"}
@@ -887,7 +887,7 @@ def test_a_branch_that_may_not_run_fails_no_session():
 
 
 @pytest.mark.parametrize("operator", ["Max", "Mean", "Min", "Sum"])
-def test_a_stated_output_breaks_no_rule(operator):
+def test_a_stated_output_does_not_violate_rules(operator):
     def usable(*sizes):
         infos = [info(f"x{at}", each) for at, each in enumerate(sizes)]
         onnx_model = helper.make_node(operator, [each.name for each in infos], ["y"])
@@ -912,7 +912,7 @@ def test_negative_strides_prevent_the_session_in_late_releases_only(operator):
 @pytest.mark.slow
 @pytest.mark.oracle
 @pytest.mark.parametrize("release", [one for one in cpu_releases() if one in RELEASES])
-def test_the_releases_do_so(release):
+def test_installed_releases_agree(release):
     with CpuPlacementOracle(release, run=True, timeout=10) as oracle:
         for name, (onnx_model, releases) in MODELS.items():
             if "1.3" in release or "GroupQuery" not in name:

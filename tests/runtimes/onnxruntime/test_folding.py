@@ -35,7 +35,7 @@ SHAPES = [
 ]
 
 
-def test_a_shape_of_known_sizes_and_what_follows_from_it():
+def test_a_shape_of_known_sizes_and_its_consumers_fold():
     small = [ints("zero", [0]), ints("rest", [-1])]
     result = place_model(SHAPES, [info("x", [2, 3, 4])], small)
     assert [item.node for item in result if item.folds] == ["graph/shape", "graph/rows", "graph/target"]
@@ -46,14 +46,14 @@ def test_a_shape_of_known_sizes_and_what_follows_from_it():
     assert [item["folds"] for item in result.to_dict()["nodes"]] == [True, True, True, False]
 
 
-def test_a_shape_with_a_size_that_is_not_known_stays():
+def test_a_shape_with_an_unknown_size_does_not_fold():
     small = [ints("zero", [0]), ints("rest", [-1])]
     result = place_model(SHAPES, [info("x", ["N", 3, 4])], small)
     assert not any(item.folds for item in result)
     assert not any("may fold" in note for note in result.notes)
 
 
-def test_only_constants_count_and_not_what_an_input_may_override():
+def test_overridable_initializers_do_not_fold():
     two = [helper.make_tensor(name, FLOAT, [1], [1.0]) for name in ("a", "b")]
     nodes = [node("Add", ["a", "b"], "c"), node("Mul", ["c", "x"], "y")]
     assert list_folded(nodes, [info("x", [1])], two) == ["c"]
@@ -84,7 +84,7 @@ def test_the_values_are_computed_by_the_cpu():
     assert list_folded(nodes, [info("x", [1])], [half]) == []
 
 
-def test_bodies_see_what_was_folded_outside():
+def test_subgraphs_use_values_folded_outside():
     inner = graph([node("Neg", ["k"], "n"), node("Add", ["n", "x"], "t")], [], [info("t", None)])
     other = graph([node("Identity", ["x"], "e")], [], [info("e", None)])
     constant = helper.make_tensor("a", FLOAT, [1], [1.0])
@@ -93,7 +93,7 @@ def test_bodies_see_what_was_folded_outside():
     assert list_folded(nodes, inputs, [constant]) == ["k", "n"]
 
 
-def test_what_the_provider_fuses_by_default_is_marked() -> None:
+def test_nodes_that_the_provider_fuses_by_default_are_marked() -> None:
     """The nodes left in the log of onnxruntime-directml 1.24.4 without graph fusion.
 
     The option is ep.dml.disable_graph_fusion.
@@ -134,7 +134,7 @@ def test_operators_of_many_inputs_are_fused_with_two(operator) -> None:
         assert fuse(model(new_graph, opsets=[("", 13)])) == (["graph/y"] if count == 2 else [])
 
 
-def test_what_stands_beside_bodies_is_not_fused_and_what_is_in_them_is() -> None:
+def test_nodes_fuse_inside_subgraphs_but_not_next_to_them() -> None:
     inner, other = (graph([node(text, ["x"], text)], [], [info(text, None)]) for text in ("Relu", "Neg"))
     nodes = [node("Abs", ["x"], "a"), branch(inner, other), node("Exp", ["a"], "y")]
     inputs = [info("x", [2, 3]), info("c", [], helper.TensorProto.BOOL)]

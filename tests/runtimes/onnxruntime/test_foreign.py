@@ -45,11 +45,11 @@ def session(onnx_model, release=NEW, package="onnxruntime"):
     ],
 )
 @pytest.mark.parametrize("release", [OLD, NEW])
-def test_what_the_schema_says_is_checked(operator, inputs, attributes, expected, release):
+def test_contrib_schemas_are_checked(operator, inputs, attributes, expected, release):
     assert session(one(operator, inputs, **attributes), release) == expected
 
 
-def test_what_only_newer_schemas_have():
+def test_inputs_of_newer_schemas_only():
     numbers_by_name = {"N": 6, "K": 32, "block_size": 32, "bits": 4}
     assert [session(one("MatMulNBits", BITS[:4], **numbers_by_name), release) for release in (OLD, NEW)] == [
         "created"
@@ -68,7 +68,7 @@ def test_what_only_newer_schemas_have():
     assert [session(onnx_model, release) for release in (OLD, NEW)] == ["fails", "created"]
 
 
-def test_rules_that_are_asked_before_a_run_and_those_that_are_not():
+def test_rules_checked_before_a_run_and_at_the_run():
     wrong = one("FusedMatMul", [info("a", [2, 3]), info("b", [5, 4])])
     assert [session(wrong, release) for release in (OLD, NEW)] == ["fails"] * 2
     later = one("BiasGelu", [info("a", [2, 3]), info("b", [4])])  # the kernel checks the bias when it runs
@@ -77,14 +77,14 @@ def test_rules_that_are_asked_before_a_run_and_those_that_are_not():
         assert (node.creation, node.at_run) == ("fails", True)
 
 
-def test_rules_that_releases_began_to_ask():
+def test_rules_checked_from_a_release_on():
     onnx_model = one("NhwcMaxPool", [info("x", [1, 7, 9, 4], UINT8)], kernel_shape=[3, 3], pads=[1, 1, 1, -1])
     assert [session(onnx_model, release) for release in ("1.27.0", "1.28.0")] == ["created", "fails"]
     half = one("MatMulNBits", BITS[:3], N=6, K=32, block_size=24, bits=8)
     assert [session(half, release) for release in ("1.24.4", "1.26.0", "1.27.0")] == ["created", "created", "fails"]
 
 
-def test_checks_of_the_kernel_of_the_cpu_are_not_those_of_directml():
+def test_cpu_kernel_checks_do_not_apply_to_directml():
     heads = [info(name, [2, 3, 8]) for name in "qkv"]
     onnx_model = one("MultiHeadAttention", heads, num_heads=0)
     placement = specgate.place(onnx_model, "onnxruntime:1.24.4")
@@ -107,7 +107,7 @@ def test_checks_of_the_kernel_of_the_cpu_are_not_those_of_directml():
     ],
 )
 @pytest.mark.parametrize("release", [OLD, NEW])
-def test_what_is_asked_of_attention_with_packed_weights(arguments, expected, release):
+def test_checks_of_attention_with_packed_weights(arguments, expected, release):
     arguments = {"x": [1, 2, 4], "b": [12], "p": [2, 1, 2, 6, 2], "num_heads": 2, "outputs": ("y",), **arguments}
     x, b, p = (arguments.pop(name) for name in "xbp")
     inputs = [info("x", x), info("w", [4, 12]), info("b", b), None, info("p", p)]
@@ -131,6 +131,6 @@ def test_checks_that_the_tables_do_not_have():
     assert session(one("QLinearAdd", [*scales, *rest[:2], info("cz", [1], UINT8)])) == "fails"
 
 
-def test_an_operator_without_a_table_is_rejected_for_nothing():
+def test_an_operator_without_a_table_is_never_rejected():
     onnx_model = one("LongformerAttention", [info("q", [1, 2, 8])], num_heads=1, window=1)
     assert not any(node.refused for node in specgate.place(onnx_model, f"onnxruntime:{NEW}"))

@@ -32,7 +32,7 @@ def calling(*nodes, functions_=(), outputs=("y",)):
     return model(graph(list(nodes), ["x"], outputs), opsets=[("", 17), ("local", 1)], functions=functions_)
 
 
-def test_a_function_of_the_model_is_replaced_by_its_nodes():
+def test_a_model_local_function_is_inlined():
     calls = [
         helper.make_node("Scale", ["x"], ["a"], name="one", domain="local", strength=0.5),
         helper.make_node("Scale", ["a"], ["y"], name="two", domain="local", strength=0.25),
@@ -53,7 +53,7 @@ def test_a_function_of_the_model_is_replaced_by_its_nodes():
     assert [len(partition.nodes) for partition in placement.partitions] == [4]
 
 
-def test_calls_of_one_name_keep_their_values_apart():
+def test_calls_of_equal_name_keep_separate_values():
     calls = [helper.make_node("Scale", [a], [b], name="same", domain="local", strength=1.0) for a, b in ("xa", "ay")]
     placement = specgate.place(calling(*calls, functions_=[scale()]), DML)
     assert [placed.operator for placed in placement] == ["Elu", "Mul", "Elu", "Mul"]
@@ -77,7 +77,7 @@ def test_calls_inside_of_functions_and_subgraphs():
     assert "graph/if/else_branch/e" in texts_by_name
 
 
-def test_a_function_of_onnx_is_replaced_where_no_provider_has_it():
+def test_an_onnx_function_without_a_kernel_is_inlined():
     swish = [helper.make_node("HardSwish", ["x"], ["y"], name="call")]
     placement = specgate.place(model(graph(swish), opsets=[("", 18)]), DML)
     assert [(placed.operator, placed.provider, placed.function) for placed in placement] == [
@@ -86,14 +86,14 @@ def test_a_function_of_onnx_is_replaced_where_no_provider_has_it():
     assert [placed.creation for placed in placement] == ["created", "created"]
 
 
-def test_a_body_whose_operators_have_changed_since_is_not_used():
+def test_a_body_with_changed_operators_is_not_used():
     half = graph([helper.make_node("HardSigmoid", ["x"], ["y"], name="n")], [info("x", kind=FLOAT16)],
                  [info("y", None, FLOAT16)])  # fmt: skip
     (placed,) = specgate.place(model(half, opsets=[("", 22)], ir=10), DML)
     assert (placed.operator, placed.provider, placed.casts) == ("HardSigmoid", "CPU", True)
 
 
-def test_a_body_that_is_made_for_each_call_is_used_whatever_has_changed():
+def test_a_context_dependent_body_is_used_despite_changed_operators():
     pad = graph([helper.make_node("CenterCropPad", ["x", "to"], ["y"], name="n")],
                 [info("x", [2, 3]), info("to", [2], INT64)], [info("y", None)])  # fmt: skip
     placement = specgate.place(model(pad, opsets=[("", 25)], ir=10), DML)
@@ -101,7 +101,7 @@ def test_a_body_that_is_made_for_each_call_is_used_whatever_has_changed():
     assert placement.session == "created"
 
 
-def test_a_body_that_cannot_be_made_replaces_nothing(monkeypatch):
+def test_a_body_that_cannot_be_built_is_not_used(monkeypatch):
     empty = onnx.ModelProto(ir_version=10, producer_name="built")
     empty.graph.SetInParent()
     empty.functions.add(name="Mish")
@@ -116,7 +116,7 @@ def test_a_function_with_a_kernel_stays():
     assert [placed.operator for placed in placement] == ["Softplus"]
 
 
-def test_what_a_function_over_sequences_is_made_of():
+def test_sequence_map_is_expanded():
     body = helper.make_graph([relu("e", "r", name="r")], "body", [info("e")], [info("r", None)])
     seq = helper.make_tensor_sequence_value_info
     nodes = [helper.make_node("SequenceMap", ["x"], ["y"], name="map", body=body)]
@@ -127,14 +127,14 @@ def test_what_a_function_over_sequences_is_made_of():
     assert placement.session == "created"
 
 
-def test_without_the_onnx_package_nothing_says_what_it_is_made_of(monkeypatch):
+def test_functions_are_not_expanded_without_the_onnx_package(monkeypatch):
     monkeypatch.setattr(functions, "is_onnx_installed", lambda: False)
     placement = specgate.place(model(graph([helper.make_node("Mish", ["x"], ["y"])]), opsets=[("", 18)]), DML)
     assert [placed.provider for placed in placement] == [None]
     assert any("install onnx to expand function operators" in note for note in placement.notes)
 
 
-def test_what_is_wrong_with_a_call_is_reported_although_its_nodes_are_placed():
+def test_errors_of_a_call_are_reported_although_its_nodes_are_placed():
     bad = helper.make_node("HardSwish", ["x"], ["y"], name="call", beta=1.0)
     placement = specgate.place(model(graph([bad]), opsets=[("", 18)]), DML)
     assert [placed.operator for placed in placement] == ["HardSigmoid", "Mul"]
@@ -143,7 +143,7 @@ def test_what_is_wrong_with_a_call_is_reported_although_its_nodes_are_placed():
 
 
 @pytest.mark.timeout(60)
-def test_a_function_that_calls_itself_ends():
+def test_a_recursive_function_terminates():
     loop = helper.make_function("local", "Scale", ["a"], ["b"],
                                 [helper.make_node("Scale", ["a"], ["b"], name="again", domain="local")],
                                 [helper.make_opsetid("local", 1)])  # fmt: skip
@@ -158,14 +158,14 @@ def test_a_function_that_calls_itself_ends():
         ("LeakyRelu", onnx.TensorProto.DOUBLE, 19, ["Cast", "Cast", "Less", "Mul", "Where"], ["LeakyRelu"]),
     ],
 )
-def test_the_version_of_an_operator_says_which_body_is_meant_in_1_16(operator, kind, opset, older, newer):
+def test_the_operator_version_selects_the_body_in_1_16(operator, kind, opset, older, newer):
     call = helper.make_node(operator, ["x"], ["y"], name="call")
     new_model = model(graph([call], [info("x", [2, 3], kind)], [info("y", [2, 3], kind)]), opsets=[("", opset)])
     for release, expected in (("1.16.3", older), ("1.17.3", newer)):
         assert sorted(item.operator for item in specgate.place(new_model, f"onnxruntime:{release}")) == expected
 
 
-def test_a_body_that_means_nothing_at_the_opset_of_the_model_is_rejected():
+def test_a_body_that_is_invalid_at_the_model_opset_is_rejected():
     call = helper.make_node("Softmax", ["x"], ["y"], name="call")
     new_model = model(graph([call], [info("x", [2, 3], FLOAT16)], [info("y", [2, 3], FLOAT16)]), opsets=[("", 19)])
     placement = specgate.place(new_model, "onnxruntime:1.16.3")
@@ -176,7 +176,7 @@ def test_a_body_that_means_nothing_at_the_opset_of_the_model_is_rejected():
     assert specgate.place(new_model, "onnxruntime:1.17.3").session == "created"
 
 
-def test_what_the_file_states_of_a_call_counts_behind_its_nodes():
+def test_value_infos_of_a_call_apply_to_its_consumers():
     """Older releases do not compute lists of sizes, so sizes stay unknown."""
     floats = [helper.make_tensor(name, onnx.TensorProto.FLOAT, [4], [1.0] * 4) for name in ("scale", "bias")]
     call = helper.make_node("GroupNormalization", ["x", "scale", "bias"], ["g"], name="call", num_groups=2)
@@ -188,7 +188,7 @@ def test_what_the_file_states_of_a_call_counts_behind_its_nodes():
     assert (placement.nodes[-1].node, placement.nodes[-1].creation) == ("graph/Relu->y", "created")
 
 
-def test_a_call_in_a_body_whose_inputs_state_no_types():
+def test_a_call_in_a_subgraph_with_untyped_inputs():
     """Inference infers them from the node that contains the body, as the runtime does."""
     new_model = onnx.parser.parse_model("""
         <ir_version: 8, opset_import: ["" : 17]> g (float[3] s, float[5,3] x) => (float[3] f, y) {

@@ -80,7 +80,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_the_runtime_rejects_is_reported_and_the_other_nodes_are_placed(name):
+def test_rejections_are_reported_and_other_nodes_are_placed(name):
     onnx_model = REFUSED[name]()
     placed = specgate.place(onnx_model, TARGET)
     assert placed.session == "fails"
@@ -103,14 +103,14 @@ def test_the_runtime_itself_rejects_them(name):
 
 
 @pytest.mark.parametrize("opset", [0, -1, -(2**63), 2**62])
-def test_opsets_that_are_none(opset):
+def test_invalid_opset_numbers(opset):
     new_model = model([node("Relu", ["x"], ["y"]), node("Gelu", ["x"], ["z"], domain="com.microsoft")], ["y"],
                  opsets=(("", opset), ("com.microsoft", opset)))  # fmt: skip
     assert specgate.place(new_model, TARGET).session == "fails"
     assert specgate.lint(new_model, [TARGET]).findings
 
 
-def test_unknown_domains_and_operators_have_no_kernel_and_the_others_are_placed():
+def test_unknown_operators_do_not_affect_other_nodes():
     nodes = [
         node("Foo", ["x"], ["y"], domain="acme", name="foreign"), node("Reluu", ["x"], ["z"], name="unknown"),
         node("Relu", ["x"], ["r"], name="relu"), onnx.NodeProto(),
@@ -132,7 +132,7 @@ def test_functions_that_call_each_other_deeply_are_replaced():
     assert [item.operator for item in placed] == ["Relu", "Relu"]
 
 
-def test_functions_without_end_in_sight_are_rejected_at_once():
+def test_exponentially_growing_functions_are_rejected_quickly():
     def at(depth):
         name, domain = ("Relu", "") if depth == 39 else (f"F{depth + 1}", "own")
         return function(f"F{depth}", node(name, ["a"], ["t"], domain=domain), node(name, ["t"], ["b"], domain=domain))
@@ -207,7 +207,7 @@ def test_twenty_thousand_calls():
 
 
 @pytest.mark.parametrize("kind", ["If", "Loop"])
-def test_deep_bodies(kind):
+def test_deeply_nested_subgraphs(kind):
     inner = helper.make_graph([node("Relu", ["x"], ["w0"])], "g", [], [info("w0")])
     for depth in range(1, 30):
         if kind == "If":
@@ -277,7 +277,7 @@ WRONG = {
 
 @pytest.mark.parametrize("command", ["place", "lint"])
 @pytest.mark.parametrize("kind", WRONG)
-def test_what_is_no_target_or_device_is_reported_in_one_line(kind, command, tmp_path, capsys):
+def test_invalid_targets_and_devices_are_reported_in_a_line(kind, command, tmp_path, capsys):
     options, target, message = WRONG[kind]
     if (kind, command) == ("dialect", "lint"):
         pytest.skip("lint takes it")
@@ -290,7 +290,7 @@ def test_what_is_no_target_or_device_is_reported_in_one_line(kind, command, tmp_
 
 
 @pytest.mark.parametrize("data", [b"", b"hello world, no model", b"PK\x03\x04" + bytes(99), b"\x08\x08", bytes(999)])
-def test_what_is_not_a_model_is_reported_in_one_line(data, tmp_path, capsys):
+def test_invalid_models_are_reported_in_a_line(data, tmp_path, capsys):
     path = tmp_path / "model.onnx"
     path.write_bytes(data)
     for command in ("place", "lint"):
@@ -298,7 +298,7 @@ def test_what_is_not_a_model_is_reported_in_one_line(data, tmp_path, capsys):
         assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_sizes_that_are_not_known_defer_the_kernel():
+def test_unknown_sizes_defer_the_kernel():
     new_model = model([node("Relu", ["n"], ["y"], name="named"), node("Relu", ["u"], ["z"], name="unknown"),
                   node("Relu", ["x"], ["r"], name="known")], ["y", "z", "r"],
                  [info("n", ["N", 3]), info("u")])  # fmt: skip

@@ -62,7 +62,7 @@ PICKED = "s = Shape(x) p = Gather(s, scalar) u = Unsqueeze(p, zero)"
         (f"{LISTED} y = Tile(x, s)", "float[2,3,4] x", [4, 9, 16], [None, None, None]),
     ],
 )
-def test_whole_lists_count_from_a_release_on(nodes, x, new, old):
+def test_whole_lists_are_inferred_from_a_release_on(nodes, x, new, old):
     assert (sizes(nodes, x=x), sizes(nodes, "1.20.1", x=x)) == (new, old)
 
 
@@ -73,7 +73,7 @@ def test_lists_decide_on_sizes_that_make_lists():
     assert sizes(deep, "1.18.0") == [None, None, None]
 
 
-def test_what_lint_knows_of_a_part_of_a_list_is_overruled():
+def test_partially_known_lists_follow_the_runtime():
     nodes = f"{PICKED} c = Concat<axis = 0>(u, rest) r = Reshape(x, c) q = Shape(r) y = ConstantOfShape(q)"
     own = source(nodes)
     assert own.scopes[id(own.model.graph)]["y"].sizes[0] == 3  # as the onnx package infers
@@ -88,31 +88,31 @@ def test_what_lint_knows_of_a_part_of_a_list_is_overruled():
         ("float[2,3,4] r", "float[2,3] x", None),
     ],
 )
-def test_what_the_file_states_goes_together_with_what_follows(stated, x, expected):
+def test_stated_and_inferred_sizes_are_merged(stated, x, expected):
     nodes = "r = Abs(x) y = Abs(r)"
     assert sizes(nodes, x=x, infos=f", {stated}") == sizes(nodes, x=x, infos=f", {stated}", name="r") == expected
 
 
-def test_comparisons_have_no_rank_at_some_opsets():
+def test_comparisons_have_unknown_rank_at_some_opsets():
     nodes = "y = LessOrEqual(x, x)"
     assert [sizes(nodes, opset=opset) for opset in (14, 17)] == [None, [2, 3, 4]]
     assert [sizes(nodes, "1.20.1", opset=opset) for opset in (14, 17)] == [None, None]
 
 
-def test_names_that_the_file_gives_sizes_stay_and_others_are_left_out():
+def test_symbols_of_the_file_stay_and_inferred_symbols_are_dropped():
     read = as_inferred(source(f"{LISTED} z = Relu(x) y = Reshape(x, s)", x="float[b,3] x"), "1.24.4")
     scope = read.scopes[id(read.model.graph)]
     assert [str(size) for size in scope["z"].sizes or ()] == ["b", "3"]
     assert scope["y"].sizes == (None, None)
 
 
-def test_a_model_without_lists_of_sizes_is_not_asked_about_again(monkeypatch):
+def test_a_model_without_size_lists_is_not_inferred_again(monkeypatch):
     monkeypatch.setattr(reinference, "infer_question", lambda *_: pytest.fail("asked"))
     own = source("r = Relu(x) y = Add(r, r)")
     assert as_inferred(own, "1.24.4") is own
 
 
-def test_without_an_answer_all_stays_as_it_was(monkeypatch):
+def test_a_failed_inference_changes_nothing(monkeypatch):
     def fail(*_):
         raise InferenceFailure("no answer")
 
@@ -123,7 +123,7 @@ def test_without_an_answer_all_stays_as_it_was(monkeypatch):
     assert as_inferred(quiet, "1.24.4") is quiet
 
 
-def test_nodes_are_asked_about_as_the_file_has_them_beside_what_is_known():
+def test_nodes_are_inferred_unchanged_with_known_types():
     model = source("a = Relu(x) b = Shape(a) c = Identity(b) y = Reshape(a, b)").model
     ((first, past, data),) = model.graph.runs
     constants = [OnnxTensor("b", "INT64", (3,), data=[3, 2, 4])]
@@ -142,14 +142,14 @@ def test_nodes_are_asked_about_as_the_file_has_them_beside_what_is_known():
     assert inference.infer_question(ask())[id(model.graph)]["y"].shape == (3, 2, 4)
 
 
-def test_a_model_of_an_old_version_is_asked_about_with_constants_that_are_no_inputs():
+def test_old_models_are_inferred_with_plain_initializers():
     text = f'<ir_version: 3, opset_import: ["" : 9]> g (float[2,3,4] x) => (y) {CONSTANTS[:-1]}> {{y = Relu(x)}}'
     model = read_model_bytes(onnx.parser.parse_model(text).SerializeToString())
     question = Questions(model).about(model.graph.nodes, {"x": OnnxType("tensor", "FLOAT", (2, None))}, [])
     assert inference.infer_question(question)[id(model.graph)]["y"].shape == (2, None)
 
 
-def test_only_nodes_that_something_else_is_known_of_are_asked_about_again(monkeypatch):
+def test_only_nodes_with_new_facts_are_inferred_again(monkeypatch):
     items = []
 
     def record_call(question):
@@ -162,7 +162,7 @@ def test_only_nodes_that_something_else_is_known_of_are_asked_about_again(monkey
     assert items == [["z"], ["q", "r", "t"], ["y"]]
 
 
-def test_a_size_that_the_file_states_counts_where_only_lint_knows_another():
+def test_stated_sizes_override_sizes_known_only_to_lint():
     """Measured with onnxruntime 1.31.1, which rejects the model for conflicting dimensions."""
     nodes = f"{PICKED} c = Concat<axis = 0>(u, rest) r = Reshape(x, c) y = Abs(r)"
     for stated in ("float[5,4] r", "float[3,7] r"):
@@ -170,7 +170,7 @@ def test_a_size_that_the_file_states_counts_where_only_lint_knows_another():
         assert sizes(nodes, placing=True, infos=f", {stated}") == expected
 
 
-def test_a_type_that_is_declared_stays_where_nothing_follows():
+def test_a_declared_type_stays_without_inference():
     text = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[n] y) {y = Relu(x)}'
     own = onnx_units(read_model_bytes(onnx.parser.parse_model(text).SerializeToString()), LintSettings()).source
     for type_, expected in (
@@ -185,7 +185,7 @@ def test_a_type_that_is_declared_stays_where_nothing_follows():
         ) == expected
 
 
-def test_nodes_in_a_circle_come_to_an_end(monkeypatch):
+def test_inference_of_cycles_terminates(monkeypatch):
     """Also if each iteration increases a size: the number of visits per node is linear."""
     more = " ".join(f"v{at} = Relu(v{at - 1})" for at in range(1, 30))
     nodes = f"s = Shape(x) v0 = Add(v29, w) w = ConstantOfShape(s) {more} y = Relu(v29)"

@@ -29,7 +29,7 @@ def test_the_provider_rejects_other_keepdims(keepdims) -> None:
     assert session(onnx_model) == ("fails" if keepdims == 2 else "created")
 
 
-def test_rules_that_are_always_asked() -> None:
+def test_rules_checked_by_every_release() -> None:
     numbers = [helper.make_tensor(name, INT64, [], [1]) for name in ("a", "d")]
     cases: list[tuple[list[int], str]] = [([], "created"), ([1], "fails")]
     for dims, expected in cases:
@@ -42,13 +42,13 @@ def test_rules_that_are_always_asked() -> None:
         )
 
 
-def test_rules_that_are_not_asked() -> None:
+def test_rules_that_are_not_checked() -> None:
     for pads in ([1, 1, 1, 0], [1, 1, 1, -1]):
         onnx_model = one("MaxPool", info("x", [1, 4, 7, 9]), opset=12, kernel_shape=[3, 3], strides=[2, 1], pads=pads)
         assert session(onnx_model) == "created"
 
 
-def test_checks_of_its_own() -> None:
+def test_checks_beyond_the_schema() -> None:
     for perm, expected in (([1, 0], "created"), ([1, 1], "fails"), ([1, 2], "fails")):
         assert session(one("Transpose", info("x", [2, 3]), opset=13, perm=perm)) == expected
     for onesided, expected in ((0, "created"), (1, "fails")):
@@ -56,7 +56,7 @@ def test_checks_of_its_own() -> None:
         assert session(onnx_model) == expected
 
 
-def test_checks_of_the_cpu_are_not_those_of_the_provider() -> None:
+def test_cpu_checks_do_not_apply_to_directml() -> None:
     shape = helper.make_tensor("s", INT64, [1], [2])
     for kind, expected in ((FLOAT, "created"), (FLOAT8, "fails")):
         value = helper.make_tensor("v", kind, [1], [1.0])
@@ -67,14 +67,14 @@ def test_checks_of_the_cpu_are_not_those_of_the_provider() -> None:
     assert any(check.cpu for check in loading_of("ConstantOfShape", "1.24.4").checks)
 
 
-def test_constants_of_types_that_the_runtime_has_not() -> None:
+def test_constants_of_unsupported_types() -> None:
     for kind, expected in ((FLOAT, "created"), (COMPLEX64, "fails")):
         value = helper.make_tensor("v", kind, [1], [1.0])
         new_graph = graph([helper.make_node("Constant", [], ["y"], value=value)], [], [info("y", [1], kind)])
         assert session(model(new_graph, opsets=[("", 13)])) == expected
 
 
-def test_pads_beside_auto_pad_must_make_as_many_windows() -> None:
+def test_pads_next_to_auto_pad_must_give_the_same_windows() -> None:
     for pads, expected in (([1, 1], "created"), ([0, 0], "fails")):
         onnx_model = one(
             "AveragePool", info("x", [1, 1, 8]), opset=10, kernel_shape=[3], auto_pad="SAME_UPPER", pads=pads
@@ -127,7 +127,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_what_no_release_loads(name, tmp_path) -> None:
+def test_models_that_no_release_loads(name, tmp_path) -> None:
     nodes, inputs, outputs, initializers, why = WHOLE[name]
     new_graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
     (tmp_path / "short.bin").write_bytes(b"1234")
@@ -164,7 +164,7 @@ def test_mistakes_in_the_file_are_named() -> None:
     assert places[3][0] == ("operators", "DFT", "refuses")
 
 
-def test_what_is_reported_of_some_releases_and_versions_is_reported_of_these() -> None:
+def test_rules_apply_to_their_releases_and_versions_only() -> None:
     pads = one("AveragePool", info("x", [1, 1, 8]), opset=10, kernel_shape=[3], pads=[1, -1])
     sessions = [specgate.place(pads, f"onnxruntime:{release}").session for release in ("1.24.4", "1.31.1")]
     assert sessions == ["created", "fails"]
@@ -173,7 +173,7 @@ def test_what_is_reported_of_some_releases_and_versions_is_reported_of_these() -
         assert bool(takes) is expected
 
 
-def test_a_version_that_came_into_an_opset_late_is_not_known_to_releases() -> None:
+def test_versions_added_late_to_an_opset_are_unknown_to_releases() -> None:
     tensors = [info(name, [1, 2, 4, 8]) for name in ("q", "k", "v")]
     for release, kernel in (("onnxruntime-directml:1.24.4", "CPU"), ("onnxruntime:1.31.1", "CPU")):
         (result,) = specgate.place(one("Attention", *tensors, opset=25, output=info("y", [1, 2, 4, 8])), release)
@@ -205,14 +205,14 @@ def sessions(onnx_model, *releases) -> list[str]:
     return [specgate.place(onnx_model, f"onnxruntime:{release}").session for release in releases]
 
 
-def test_an_empty_auto_pad_is_none_and_other_words_are_rejected() -> None:
+def test_an_empty_auto_pad_is_accepted_and_others_are_rejected() -> None:
     for word, expected in (("", "created"), ("VALID", "created"), ("bogus", "fails")):
         for operator in ("MaxPool", "AveragePool", "LpPool"):
             onnx_model = one(operator, info("x", [2, 3, 7]), opset=11, kernel_shape=[3], auto_pad=word)
             assert sessions(onnx_model, "1.16.3", "1.31.1") == [expected] * 2
 
 
-def test_rules_that_releases_began_to_ask() -> None:
+def test_rules_checked_from_a_release_on() -> None:
     axis = helper.make_tensor("a", INT64, [], [0])
     flags = one("CumSum", info("x", [2, 3]), "a", opset=14, initializers=[axis], exclusive=2)
     assert sessions(flags, "1.26.0", "1.27.0") == ["created", "fails"]
@@ -238,7 +238,7 @@ def test_constants_of_types_that_came_later() -> None:
         assert sessions(model(new_graph, opsets=[("", 13)]), last, first) == ["fails", "created"]
 
 
-def test_constants_are_held_to_more_than_other_inputs() -> None:
+def test_constant_inputs_have_additional_checks() -> None:
     three, list_of_one = helper.make_tensor("p", INT64, [3], [1, 1, 1]), helper.make_tensor("s", INT64, [1], [5])
     for opset in (11, 13, 18):
         assert sessions(one("Pad", info("x", [3, 2]), "p", opset=opset, initializers=[three]), "1.31.1") == ["fails"]
@@ -252,7 +252,7 @@ def test_constants_are_held_to_more_than_other_inputs() -> None:
     assert sessions(one("Expand", info("x", [1]), info("s", [], INT64), opset=13), "1.16.3") == ["fails"]
 
 
-def test_training_wants_the_running_outputs() -> None:
+def test_training_mode_requires_the_running_outputs() -> None:
     names = [info(name, [3]) for name in "sbmv"]
     for mode, expected in ((0, "created"), (1, "fails")):
         onnx_model = one(
@@ -266,7 +266,7 @@ def test_training_wants_the_running_outputs() -> None:
         assert sessions(onnx_model, "1.16.3", "1.31.1") == [expected] * 2
 
 
-def test_a_type_of_eyelike_that_is_none() -> None:
+def test_an_invalid_dtype_of_eyelike() -> None:
     for kind, output, late in ((0, FLOAT, True), (0, None, False), (99, FLOAT, False)):
         stated = info("y", [3, 4], output) if output else onnx.ValueInfoProto(name="y")
         onnx_model = one("EyeLike", info("x", [3, 4]), opset=12, output=stated, dtype=kind)

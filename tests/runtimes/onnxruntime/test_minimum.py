@@ -38,7 +38,7 @@ def run(capsys, *arguments):
     return code, out, err
 
 
-def test_what_a_node_becomes_decides():
+def test_lowered_operators_decide_the_level():
     result = lowest(one("Softmax", info("x", [2, 3])))
     assert (result.level, result.nodes, result.deferred, bool(result), str(result)) == ("5.1", 1, 0, True, "5.1")
     assert result.target == str(specgate.targets("onnxruntime-directml:latest")[0])
@@ -51,7 +51,7 @@ def test_what_a_node_becomes_decides():
 
 
 @pytest.mark.parametrize("level", ["2.0", "4.0", "5.0", "5.1", "6.4"])
-def test_it_agrees_with_placing_at_the_level(level):
+def test_minimum_agrees_with_placement_at_the_level(level):
     nodes = [
         node("Softmax", ["x"], "a"),
         relu("a", "b", name="b"),
@@ -67,7 +67,7 @@ def test_it_agrees_with_placing_at_the_level(level):
     }
 
 
-def test_a_type_that_a_level_lacks_puts_a_node_elsewhere():
+def test_unsupported_types_move_nodes_to_the_cpu():
     result = lowest(one("Identity", info("x", [2], INT64), kind=INT64))
     assert result.level == "3.0"
     ((rule, message),) = result.blocked["2.1"][0].causes
@@ -90,7 +90,7 @@ def test_a_kernel_that_rejects_blocks_every_level():
     assert result.blocked["6.4"][0].causes[0][0] == "onnxruntime/placement/session-fails"
 
 
-def test_a_model_without_a_node_there_has_no_level():
+def test_a_model_without_directml_nodes_has_no_level():
     result = lowest(one("Det", info("x", [2, 2])))
     assert (result.level, result.nodes, result.blocked, bool(result)) == (None, 0, {}, False)
 
@@ -103,7 +103,7 @@ def test_a_model_that_is_too_new_is_rejected_at_every_level():
     assert "the release loads those up to 17" in newer.refusals[0]
 
 
-def test_the_minimum_of_opsets_stays_what_it_was():
+def test_the_minimum_opset_is_unchanged():
     new_chain = chain("x", "y")
     assert specgate.minimum(new_chain, dialect="onnx").to_dict() == specgate.minimum(new_chain).to_dict()
 
@@ -115,7 +115,7 @@ def path(tmp_path):
     return str(file)
 
 
-def test_text_tells_levels_with_the_same_reasons_together(path, capsys):
+def test_text_groups_levels_with_the_same_reasons(path, capsys):
     code, out, err = run(capsys, path, "--dialect", "directml", "-t", DML, "--pin", "N=2")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
@@ -168,7 +168,7 @@ def test_unusable_input(path, capsys, arguments, message):
     assert message in err
 
 
-def test_descriptors_have_levels_of_their_own(capsys):
+def test_a_runtime_target_rejects_descriptors(capsys):
     descriptor = '{"type": "DML_OPERATOR_FOLD", "desc": {}}'
     code, _, err = run(capsys, descriptor, "-t", DML)
     assert code == 2
@@ -177,7 +177,7 @@ def test_descriptors_have_levels_of_their_own(capsys):
         specgate.minimum({"type": "DML_OPERATOR_FOLD", "desc": {}}, target=DML)
 
 
-def test_what_rank_and_attributes_decide_blocks_without_sizes():
+def test_rank_and_attributes_block_levels_without_sizes():
     weights = helper.make_tensor("w", FLOAT, [4, 5], [0.0] * 20)
     five = one("MatMul", info("x", ["N", 1, 2, 3, 4]), "w", initializers=[weights])
     assert lowest(five).level is None

@@ -67,7 +67,7 @@ def test_rules_of_operators_that_were_measured_later(operator, inputs, attribute
         assert outcome(descriptor, rule, release) == expected
 
 
-def test_each_rule_that_keeps_every_run_from_succeeding_is_an_error() -> None:
+def test_each_rule_that_fails_every_run_is_an_error() -> None:
     names = ["a", "s", "z", "b", "t", "w", "s", "z"]
     scales = [helper.make_tensor("s", FLOAT, [], [1.0]), helper.make_tensor("z", UINT8, [], [1])]
     scales += [helper.make_tensor("t", FLOAT, [8, 1], [1.0] * 8), helper.make_tensor("w", UINT8, [8, 1], [1] * 8)]
@@ -79,7 +79,7 @@ def test_each_rule_that_keeps_every_run_from_succeeding_is_an_error() -> None:
     assert errors == ["onnx/QLinearMatMul/b-scale-shape", "onnx/QLinearMatMul/b-zero-point-shape"]
 
 
-def test_one_finding_on_axes_of_squeeze_that_are_not_a_list() -> None:
+def test_scalar_axes_of_squeeze_are_a_single_finding() -> None:
     squeeze = helper.make_node("Squeeze", ["x", "axes"], ["y"])
     new_model = model(
         graph([squeeze], [info("x", [1, 2]), info("axes", [], INT64)], [info("y", None)]), opsets=[("", 13)]
@@ -90,7 +90,7 @@ def test_one_finding_on_axes_of_squeeze_that_are_not_a_list() -> None:
     assert errors == ["onnx/Squeeze/axes-rank"]
 
 
-def test_a_rule_that_keeps_a_session_from_being_created() -> None:
+def test_a_rule_that_prevents_the_session() -> None:
     broken = node("Concat", "13", [X, ("FLOAT", [2, 3, 1])], axis=0)
     assert outcome(broken, "same-rank", "1.32.0") == "refused"
 
@@ -151,7 +151,7 @@ def test_antialias_needs_a_mode_that_averages() -> None:
     assert place_model(resize("linear", [1, 1, 2, 2], 18, antialias=1), "1.32.0").creation == "created"
 
 
-def test_what_fails_at_the_first_run_whatever_the_sizes_are() -> None:
+def test_kernels_that_fail_at_the_first_run_for_any_sizes() -> None:
     for sizes, late in (([1, 2, "h", "w"], False), (["n", 2, "h"], True), (None, False)):
         node = place_model(one("LRN", info("x", sizes), opset=13, output=info("y", None), size=3), "1.32.0")
         assert (node.creation, node.at_run) == (("fails", True) if late else ("created", False))

@@ -25,7 +25,7 @@ def operators(result):
     return sorted(node.operator for node in result)
 
 
-def test_a_node_of_doubles_is_replaced_by_what_it_is_made_of():
+def test_a_node_of_doubles_is_expanded():
     result = placed("QuickGelu(x)", "double")
     assert operators(result) == ["Mul", "Mul", "Sigmoid"]
     assert {node.provider for node in result} == {"CPU"}
@@ -38,25 +38,25 @@ def test_a_node_with_a_kernel_stays():
     assert operators(placed("QuickGelu(x)", "float16")) == ["com.microsoft.QuickGelu"]
 
 
-def test_a_bias_is_added_where_there_is_one():
+def test_an_optional_bias_is_added():
     assert operators(placed("FastGelu(x, b)", "double")) == ["Add"] * 3 + ["Mul"] * 5 + ["Tanh"]
     assert operators(placed("FastGelu(x)", "double")) == ["Add"] * 2 + ["Identity"] + ["Mul"] * 5 + ["Tanh"]
 
 
-def test_half_floats_go_to_the_cpu_as_floats():
+def test_float16_is_computed_as_float_on_the_cpu():
     result = placed("QuickGelu(x)", "float16", "onnxruntime:1.24.4")
     assert operators(result) == ["Mul", "Mul", "Sigmoid"]
     assert result.session == "created"
 
 
-def test_a_part_without_a_kernel_is_what_fails():
+def test_a_body_node_without_a_kernel_fails_the_session():
     result = placed("Gelu(x)", "double")
     assert [node.operator for node in result if not node.has_kernel] == ["Erf"]
     assert result.session == "fails"
 
 
 @pytest.mark.parametrize(("release", "session"), [("1.16.3", "fails"), ("1.20.1", "fails"), ("1.24.4", "created")])
-def test_fast_gelu_takes_doubles_from_a_release_on(release, session):
+def test_fast_gelu_accepts_doubles_from_a_release_on(release, session):
     assert placed("FastGelu(x)", "double", f"onnxruntime:{release}").session == session
 
 

@@ -34,7 +34,7 @@ def test_the_import_decides_the_version() -> None:
     assert [(each.type, each.default) for each in first.attributes if each.name == "alpha"] == [("float", 1.0)]
 
 
-def test_what_the_runtime_does_not_have() -> None:
+def test_operators_missing_in_the_runtime() -> None:
     assert own_schema("com.microsoft", "Nothing", 1) is None
     assert own_schema("com.example", "QLinearSigmoid", 1) is None
     assert own_schema("com.microsoft", "CausalConvWithState", 1, "1.20.1") is None
@@ -62,7 +62,7 @@ def test_an_operator_that_the_runtime_had_before_onnx():
     assert later.since == 17
 
 
-def test_a_runtimes_own_operator_goes_by_its_release_and_not_by_the_table():
+def test_contrib_schemas_depend_on_the_release():
     names = [
         [param.name for param in schema.inputs]
         for release in ("1.19", "1.31")
@@ -72,7 +72,7 @@ def test_a_runtimes_own_operator_goes_by_its_release_and_not_by_the_table():
     assert schema_of("com.microsoft", "Attention", 1) is None
 
 
-def test_a_node_of_a_version_that_only_the_runtime_has_is_no_rejected_one() -> None:
+def test_versions_that_only_the_runtime_has_are_accepted() -> None:
     onnx = pytest.importorskip("onnx", reason="it writes the models")
     text = (
         '<ir_version: 8, opset_import: ["" : {}]> g (float[2,3] x, float[3] s) => (y) {{y = LayerNormalization(x, s)}}'

@@ -77,7 +77,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("call", "inputs", "expected"), OTHERS)
-def test_each_operator_has_its_own(call, inputs, expected):
+def test_sizes_of_each_contrib_operator(call, inputs, expected):
     assert sizes(f"y = {MS}.{call}", inputs) == expected
 
 
@@ -101,7 +101,7 @@ def test_parts_are_joined():
     assert sizes(call, f"uint8[2,3] x, uint8[2,5] w, {SCALES}", name="c") == [2, 8]
 
 
-def test_what_is_present_is_as_long_as_the_past_and_the_keys():
+def test_the_present_length_is_the_sum_of_past_and_keys():
     call = f"o, y, v = {MS}.MultiHeadAttention<num_heads = 2>(q, k, k, , , , p, p)"
     assert sizes(call, f"{QUERY}, {KEYS}, {PAST}") == [2, 2, 9, 4]
     shared = f"o, y, v = {MS}.MultiHeadAttention<num_heads = 2>(q, k, k, , , , p, p, n)"
@@ -115,7 +115,7 @@ def test_a_cache_has_sizes_from_a_release_on(release, expected):
     assert sizes(call, inputs, release=release, constants="int32 t = {9}") == expected
 
 
-def test_sizes_go_on_through_operators_of_either_kind():
+def test_sizes_propagate_through_onnx_and_contrib_operators():
     call = f"a = {MS}.Gelu(x) b = Relu(a) c = {MS}.QuickGelu(b) y = {MS}.FusedMatMul(c, w)"
     assert sizes(call, "float[2,3] x, float[3,5] w") == [2, 5]
     assert sizes(call, "float[n,3] x, float[3,5] w") is None
@@ -124,7 +124,7 @@ def test_sizes_go_on_through_operators_of_either_kind():
 @pytest.mark.parametrize(
     ("stated", "expected"), [("2,4", [2, None]), ("6", None), ("2,3", [2, 3]), ("n,3", [2, 3]), ("1,2,3", None)]
 )
-def test_of_sizes_that_are_stated_otherwise_none_is_known(stated, expected):
+def test_conflicting_stated_sizes_are_unknown(stated, expected):
     assert sizes(f"y = {MS}.Gelu(x)", "float[2,3] x", infos=f"float[{stated}] y") == expected
 
 
@@ -133,7 +133,7 @@ def placed(call, inputs, **more):
     return list(place_model(source, parse_target("onnxruntime-directml:1.24.4"), None, LintSettings()))
 
 
-def test_a_kernel_goes_by_sizes_of_its_own():
+def test_a_kernel_uses_its_computed_sizes():
     own, following = placed(f"y = {MS}.Gelu(x)", "float[2,3] x", infos="float[2,4] y")
     assert own.creation == "created"
     assert own.lowered[0].fields["OutputTensor"].sizes == (1, 1, 2, 3)
@@ -154,7 +154,7 @@ def test_the_cpu_rejects(call, inputs):
 
 
 @pytest.mark.parametrize(("kind", "creation"), [("float", "fails"), ("uint8", "created")])
-def test_a_product_that_is_quantized_again_has_the_type_of_its_zero_point(kind, creation):
+def test_a_requantized_product_has_the_type_of_its_zero_point(kind, creation):
     call = f"c = {MS}.QGemm(a, s, z, b, s, z, , s, z) y = Cast<to = 1>(c)"
     result = placed(call, f"uint8[3,4] a, uint8[4,6] b, {SCALES}", infos=f"{kind}[3,6] c")
     refused = [node for node in result if node.creation == "fails"]

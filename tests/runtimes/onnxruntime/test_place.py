@@ -44,7 +44,7 @@ def test_a_placement_is_a_sequence_of_its_nodes():
     ]
 
 
-def test_a_registration_without_an_end_holds_for_its_own_version_alone():
+def test_an_open_registration_applies_to_its_version_only():
     conv = [info("x", [1, 3, 8, 8]), info("w", [2, 3, 3, 3])]
     assert place_model(one("Conv", *conv, opset=21)).provider == "DirectML"
     newer = place_model(one("Conv", *conv, opset=22))
@@ -63,7 +63,7 @@ def test_the_fix_is_the_newest_opset_that_moves_the_most():
     assert specgate.place(one("Conv", *conv, opset=22), CPU).fixes == []
 
 
-def test_no_opset_is_proposed_at_which_a_node_cannot_be():
+def test_proposed_opsets_support_every_node():
     small = [helper.make_tensor("axes", INT64, [1], [0])]
     reduced = one("ReduceSum", info("x", [2, 3]), "axes", initializers=small, opset=13)
     assert place_model(reduced).provider == "DirectML"
@@ -84,7 +84,7 @@ def test_float16_without_a_kernel_runs_between_casts():
     assert result.why.endswith("; it runs in FLOAT, between Casts that the runtime inserts")
 
 
-def test_float16_without_any_kernel_is_left_to_the_cpu():
+def test_float16_without_any_kernel_is_placed_on_the_cpu():
     half = [info("x", [1, 3, 8, 8], FLOAT16), info("rois", [1, 5], FLOAT16)]
     placement = specgate.place(one("MaxRoiPool", *half, opset=22, pooled_shape=[2, 2]), DML)
     (result,) = placement
@@ -101,7 +101,7 @@ def test_support_queries_decide():
     assert "DirectML accepts Resize-13 only if" in result.why
 
 
-def test_queries_see_outputs_that_no_type_is_stated_of():
+def test_queries_see_untyped_outputs():
     for outputs, provider in ((["y"], "DirectML"), (["y", "mean"], "CPU")):
         new_node = helper.make_node("LayerNormalization", ["x", "s"], outputs, name="n")
         assert (
@@ -119,7 +119,7 @@ def test_the_device_decides():
     assert specgate.place(double, DML, device="none").device == frozenset()
 
 
-def test_a_kernel_may_need_more_of_the_device_than_its_types():
+def test_a_kernel_may_require_extra_device_capabilities():
     grid = one("GridSample", info("x", [1, 1, 4, 4], FLOAT16), info("g", [1, 2, 2, 2], FLOAT16), opset=16)
     assert place_model(grid, device="Native16BitShaderOps").provider == "DirectML"
     typed = place_model(grid, device="TypedUAVLoadAdditionalFormats")
@@ -174,7 +174,7 @@ def test_a_lower_level_rejects_more():
         (None, "the sizes of its input X are unknown"),
     ],
 )
-def test_sizes_that_are_not_known_defer_the_kernel(shape, message):
+def test_unknown_sizes_defer_the_kernel(shape, message):
     result = place_model(one("Relu", info("x", shape)))
     assert (result.creation, result.created_by, result.lowered) == ("deferred", message, None)
 
@@ -183,7 +183,7 @@ def test_pins_give_sizes():
     assert place_model(one("Relu", info("x", ["N", 3])), pins={"N": 2}).creation == "created"
 
 
-def test_constants_that_are_missing_defer_the_kernel():
+def test_missing_constants_defer_the_kernel():
     to = helper.make_tensor("to", INT64, [1], [6])
     assert place_model(one("Reshape", info("x", [2, 3]), "to", initializers=[to])).creation == "created"
     computed = place_model(one("Reshape", info("x", [2, 3]), info("to", [1], INT64)))
@@ -192,13 +192,13 @@ def test_constants_that_are_missing_defer_the_kernel():
     assert left_out.created_by == "its input min is missing, and a missing input does not count as a constant"
 
 
-def test_an_initializer_that_is_an_input_too_is_no_constant():
+def test_an_overridable_initializer_is_not_a_constant():
     to = helper.make_tensor("to", INT64, [1], [6])
     onnx_model = one("Reshape", info("x", [2, 3]), info("to", [1], INT64), initializers=[to])
     assert place_model(onnx_model).creation == "deferred"
 
 
-def test_the_cpu_alone():
+def test_a_cpu_only_target():
     placement = specgate.place(chain("x", "y"), CPU)
     assert (placement.providers, placement.partitions, placement.session) == (("CPU",), [], "created")
     assert placement.nodes[0].provider == "CPU"
@@ -214,7 +214,7 @@ def test_newer_models_than_the_release_loads():
     assert placement.nodes[0].provider == "DirectML"
 
 
-def test_a_node_that_is_not_what_onnx_takes_is_rejected_and_the_rest_is_placed():
+def test_an_invalid_node_is_rejected_and_others_are_placed():
     placement = specgate.place(model(graph([relu("x", "a", name="a", beta=1.0), relu("a", "y", name="y")])), DML)
     assert [(item.provider, item.creation, item.refused) for item in placement] == [
         ("DirectML", "fails", True), ("DirectML", "created", False),
@@ -234,12 +234,12 @@ def test_a_shape_that_the_file_states_wrongly_is_not(shape):
     assert [onnx_model.fields["OutputTensor"].sizes for onnx_model in result.lowered or ()] == [(1, 1, 1, 2)]
 
 
-def test_a_release_whose_cpu_is_unknown_takes_the_rest_for_granted():
+def test_a_release_with_unknown_cpu_kernels_leaves_nodes_open():
     result = place_model(one("Det", info("x", [2, 2])), "onnxruntime-directml:1.13.1@5.0")
     assert (result.provider, result.open) == ("CPU", "the kernels of CPU in this release are unknown")
 
 
-def test_what_is_not_a_model_and_what_places_nothing():
+def test_missing_models_and_targets_without_placement():
     with pytest.raises(InputError, match="onnx:17 does not place nodes; use a runtime release"):
         specgate.place(chain("x", "y"), "onnx:17")
     with pytest.raises(InputError):
@@ -288,7 +288,7 @@ def branching(kind):
         (DOUBLE, None, "DirectML"), (DOUBLE, "none", "CPU"), (FLOAT16, None, "DirectML"), (FLOAT16, "none", "CPU"),
     ],
 )  # fmt: skip
-def test_the_device_must_have_the_types_that_bodies_read(kind, device, provider):
+def test_the_device_must_support_types_read_by_subgraphs(kind, device, provider):
     result = next(iter(specgate.place(branching(kind), DML, device=device)))
     assert (result.operator, result.provider) == ("If", provider)
     assert result.why.startswith("a tensor that its subgraphs read is ") == (provider == "CPU")

@@ -65,7 +65,7 @@ def test_a_query(domain: str, operator: str, version: int, accepted: dict[str, A
     assert not answer(registration, {**accepted, **change})
 
 
-def test_a_mask_that_is_left_out_allows_one_direction() -> None:
+def test_an_omitted_mask_allows_unidirectional_attention() -> None:
     attention = find_registration("1.24", MS, "QAttention", 1)
     assert answer(attention, {**QATTENTION, "unidirectional": 1, "mask_index": None})
 
@@ -78,7 +78,7 @@ def test_queries_change_with_the_release() -> None:
     assert answer(find_registration("1.13", "", "LayerNormalization", 17), {**NORM, "B": FLOAT})
 
 
-def test_every_query_is_asked_here() -> None:
+def test_every_query_has_a_test() -> None:
     """Every query has a test; operators of a family share theirs."""
     families = {"RNN": "LSTM", "GRU": "LSTM", "ScatterElements": "ScatterND", "Slice": None,
                 "SimplifiedLayerNormalization": None, "SkipSimplifiedLayerNormalization": "SkipLayerNormalization"}  # fmt: skip

@@ -19,11 +19,11 @@ def one(provider: str, release: str, operator: str, version: int, domain: str = 
 
 
 @pytest.mark.parametrize(("release", "count"), DOCUMENTED.items())
-def test_directml_has_as_many_rows_as_the_page(release: str, count: int) -> None:
+def test_directml_has_the_documented_number_of_rows(release: str, count: int) -> None:
     assert sum(1 for _ in registrations("DirectML", release)) == count
 
 
-def test_an_open_ended_registration_is_for_its_version_alone() -> None:
+def test_an_open_registration_applies_to_its_version_only() -> None:
     resize = one("DirectML", "1.24.4", "Resize", 13)
     assert [since for since in range(10, 20) if resize.holds(since)] == [13]
     assert resize.types == {"T1": {"FLOAT", "FLOAT16", "INT8", "UINT8"}, "T2": {"FLOAT", "FLOAT16"}}
@@ -71,7 +71,7 @@ def test_releases_of_a_package() -> None:
         release_named("torch", "2.0")
 
 
-def test_every_directml_that_is_carried_is_one_with_a_level() -> None:
+def test_every_bundled_directml_has_a_level() -> None:
     from specgate.spec.tables import dialect
 
     every = {release.carries for release in known_releases() if release.package.endswith("directml")}

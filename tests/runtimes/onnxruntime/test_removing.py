@@ -86,7 +86,7 @@ def test_the_default_session_decides(name, target):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", FILES)
-def test_the_installed_release_does_so(name):
+def test_the_installed_release_agrees(name):
     runtime = pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT TESTED: pip install onnxruntime")
     session, make = FILES[name]
     for level, expected in (("ORT_DISABLE_ALL", "fails"), ("ORT_ENABLE_ALL", session)):
@@ -118,7 +118,7 @@ def test_both_commands_exit_clean(tmp_path, capsys):
     assert result["location"]["node"] == "graph/drop"
 
 
-def test_a_fix_does_not_count_it():
+def test_a_fix_does_not_count_removed_nodes():
     chain = [helper.make_node("Relu", ["x"], ["a"]), dropout(["a"], ["b"]), helper.make_node("Relu", ["b"], ["y"])]
     assert specgate.place(model(graph(chain, X, [info("y", [2, 3])]), opsets=[("", 13)]), DML).fixes == []
     newer = [helper.make_node("Relu", ["x"], ["a"]), dropout(["a"], ["b"]), helper.make_node("Round", ["b"], ["y"])]
@@ -139,7 +139,7 @@ def nine(operator):
 
 
 @pytest.mark.parametrize(("operator", "session"), [("Identity", "created"), ("Cast", "created"), ("Neg", "fails")])
-def test_what_directml_rejects_counts_only_if_it_stays(operator, session):
+def test_rejected_nodes_fail_only_if_not_removed(operator, session):
     """Rank 9 in sessions of onnxruntime-directml 1.24.4: unoptimized all fail."""
     onnx_model = nine(operator)
     placement = specgate.place(onnx_model, DML)
@@ -147,7 +147,7 @@ def test_what_directml_rejects_counts_only_if_it_stays(operator, session):
     assert contradiction(onnx_model.SerializeToString(), DML) is None
 
 
-def test_what_is_computed_early_is_not_made_on_directml():
+def test_folded_nodes_are_not_created_on_directml():
     nodes = [
         helper.make_node("Neg", ["k"], ["b"], name="nine"),
         helper.make_node("Reshape", ["b", "s"], ["c"]),

@@ -23,7 +23,7 @@ from specgate.targets.listing import known_targets
         ("onnxruntime-directml:1.16.3", "onnxruntime-directml:1.16.3", "19", "6.1"),
     ],
 )
-def test_a_release_and_the_level_below_it(text, spelt, level, below):
+def test_a_release_and_its_directml_level(text, spelt, level, below):
     target = parse_target(text)
     assert (str(target), target.dialect, target.level) == (spelt, "onnx", level)
     assert target.runtime is not None
@@ -31,7 +31,7 @@ def test_a_release_and_the_level_below_it(text, spelt, level, below):
     assert target.at_level == at_level(text) == spelt
 
 
-def test_what_a_target_says_of_its_runtime():
+def test_properties_of_a_runtime_target():
     runtime = parse_target("onnxruntime-directml:1.24.4@5.0").runtime
     assert runtime is not None
     assert (runtime.package, runtime.release, runtime.below) == ("onnxruntime-directml", "1.24.4", "directml")
@@ -59,13 +59,13 @@ def test_the_cpu_of_an_early_release_may_be_unknown():
         ("onnxruntime:1.24.4@5.0", "onnxruntime does not contain another library"),
     ],
 )
-def test_unknown_ones_are_rejected_with_what_is_known(text, message):
+def test_unknown_targets_are_rejected_with_known_releases(text, message):
     with pytest.raises(InputError, match=message):
         parse_target(text)
     assert at_level(text) == text
 
 
-def test_other_spellings_of_a_release_are_levels_still():
+def test_other_spellings_of_a_release_stay_levels():
     target = parse_target("onnx:onnxruntime-1.16")
     assert (target.level, target.runtime) == ("19", None)
 

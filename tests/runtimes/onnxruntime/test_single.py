@@ -28,21 +28,21 @@ def find_ids(node, target=CPU):
     return verdict.accepted, [(f.id, f.severity) for f in verdict.findings]
 
 
-def test_what_the_runtime_lacks_is_rejected():
+def test_nodes_without_a_kernel_are_rejected():
     lstm = of_shape("LSTM", (2, 3, 4), (1, 20, 4), (1, 20, 5), hidden_size=5, layout=1)
     assert specgate.check(lstm, target="onnx:22").accepted
     assert find_ids(lstm) == (False, [("onnxruntime/placement/session-fails", "error")])
     assert find_ids(of_shape("Relu", (2,), kind="BFLOAT16"))[0] is False, "the CPU has no such kernel"
 
 
-def test_what_a_node_of_a_function_lacks_is_rejected():
+def test_functions_with_a_node_without_kernel_are_rejected():
     onnx_model = of_shape("RMSNormalization", (2, 3, 4), (3, 4), kind="BFLOAT16", axis=1)
     onnx_model["outputs"] = [{"elem_type": "BFLOAT16", "shape": [2, 3, 4]}]
     assert specgate.check(onnx_model, target="onnx:28").accepted
     assert find_ids(onnx_model) == (False, [("onnxruntime/placement/no-kernel", "error")])
 
 
-def test_what_is_not_known_of_a_node_of_a_function_decides_the_call():
+def test_an_undecided_body_node_leaves_the_call_undecided():
     verdict = specgate.check(of_shape("Range", *[(1,)] * 3, kind="BFLOAT16"), target=CPU)
     assert verdict.accepted is None
     assert {finding.id for finding in verdict.undecided} == {"onnxruntime/placement/undecided"}
@@ -56,7 +56,7 @@ def test_an_unknown_type_is_undecided_and_not_missing(operator, target):
     assert not [result for result in verdict.findings if result.severity == "error"]
 
 
-def test_what_only_the_page_forbids_is_a_warning():
+def test_rules_that_the_runtime_does_not_enforce_are_warnings():
     clip = of_shape("Clip", (2,), (1,))
     accepted, findings = find_ids(clip, "onnxruntime:1.20.1")
     assert not specgate.check(clip, target="onnx:21").accepted
@@ -65,7 +65,7 @@ def test_what_only_the_page_forbids_is_a_warning():
     assert find_ids(of_shape("Clip", (2,), (2,)), "onnxruntime:1.20.1")[0] is False, "two numbers fail at every run"
 
 
-def test_other_targets_are_not_asked_about_a_runtime():
+def test_onnx_targets_do_not_check_kernels():
     assert specgate.check(of_shape("Relu", (2,), kind="BFLOAT16"), target="onnx:22").accepted
 
 
@@ -88,7 +88,7 @@ def test_check_agrees_with_place(operator: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("target", ["onnxruntime-directml:1.24.4", "onnxruntime:1.20.1"])
-def test_graphs_in_attributes_are_checked_by_their_ends(target):
+def test_graph_attributes_are_checked_by_inputs_and_outputs(target):
     branch = {"outputs": [{"elem_type": "FLOAT", "shape": [2]}]}
     onnx_model = {"op_type": "If", "inputs": [{"elem_type": "BOOL", "shape": []}], "outputs": branch["outputs"]}
     assert specgate.check(

@@ -72,11 +72,11 @@ def number(item):
         (convert("Shape", "full", facts=OLD), None),
     ],
 )
-def test_a_value_follows_where_the_table_says_so(result, expected):
+def test_values_are_computed_as_the_table_states(result, expected):
     assert result == expected
 
 
-def test_an_operator_of_another_domain_gives_nothing():
+def test_an_operator_of_another_domain_has_no_value():
     node = OnnxNode("", "Shape", "com.microsoft", "", ["full"], ["y"])
     assert NEW.value(node, 17, KNOWN, sizes, CONSTANTS.get) is None
 
@@ -90,12 +90,12 @@ def test_lists_and_numbers_stay_small():
         assert NEW.value(node, 17, long, sizes, CONSTANTS.get) is None
 
 
-def test_one_element_is_repeated():
+def test_a_single_element_is_repeated():
     assert METHODS["sum"]([[1, 2, 3], [10]], slice(None)) == (11, 12, 13)
     assert METHODS["sum"]([[1, 2, 3], [1, 2]], slice(None)) is None
 
 
-def test_ranks_that_stay_unknown_go_by_release_and_opset():
+def test_unknown_ranks_depend_on_release_and_opset():
     assert NEW.unranked_operators(14) == OLD.unranked_operators(14) == {"GreaterOrEqual", "LessOrEqual"}
     assert NEW.unranked_operators(17) == frozenset()
     assert OLD.unranked_operators(17) == {"GreaterOrEqual", "LessOrEqual"}

@@ -46,7 +46,7 @@ def transpose(stated: list[int] | None, operator: str, other: list[int]):
         (None, "Mul", [6, 5], "runs"),
     ],
 )
-def test_a_run_goes_by_the_sizes_that_nodes_compute(stated, operator, other, run) -> None:
+def test_a_run_uses_computed_sizes(stated, operator, other, run) -> None:
     onnx_model = transpose(stated, operator, other)
     failing = [node.node for node in specgate.place(onnx_model, CPU).nodes if node.fails]
     errors = [finding for finding in specgate.lint(onnx_model, [CPU]).findings if finding.severity == "error"]

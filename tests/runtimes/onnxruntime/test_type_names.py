@@ -107,7 +107,7 @@ TREES = st.recursive(
 
 
 @given(TREES)
-def test_a_tree_survives_its_text(tree: TypeName) -> None:
+def test_a_type_tree_round_trips_through_text(tree: TypeName) -> None:
     text = str(tree)
     assert parse_type(text) == tree
     assert ONNX.knows_type(text) or tree.element
@@ -116,7 +116,7 @@ def test_a_tree_survives_its_text(tree: TypeName) -> None:
 
 
 @given(TREES, st.data())
-def test_damaged_names_are_no_types(tree: TypeName, data: st.DataObject) -> None:
+def test_damaged_names_are_not_types(tree: TypeName, data: st.DataObject) -> None:
     text = str(tree)
     at = data.draw(st.sampled_from([index for index, char in enumerate(text) if char in "()"]))
     damaged = text[:at] + text[at + 1 :]

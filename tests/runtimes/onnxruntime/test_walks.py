@@ -67,7 +67,7 @@ def shape_subgraph(*between, opset=17):
     return model(graph(nodes, [info("x", ["N", 3])], ["y"], small), opsets=[("", opset)])
 
 
-def test_shape_subgraphs_go_to_the_cpu_and_their_ends_stay():
+def test_shape_subgraphs_move_to_the_cpu_except_their_ends():
     assert place_model(shape_subgraph(), SHAPED) == {
         "s": (FIRST, ""),
         "d": (CPU, "preferred"),
@@ -97,7 +97,7 @@ def test_constants_are_initializers():
     assert assigner(SHAPED).assign(onnx_model)[1].reason == "preferred"
 
 
-def test_float16_keeps_the_rest_where_it_was():
+def test_float16_stops_the_cpu_preference():
     casts = [
         node("Cast", ["d"], "half", to=FLOAT16),
         node("Mul", ["half", "half"], "twice"),
@@ -110,13 +110,13 @@ def test_float16_keeps_the_rest_where_it_was():
     }  # fmt: skip
 
 
-def test_an_input_that_is_left_out_is_in_no_memory():
+def test_an_omitted_input_is_in_no_memory():
     nodes = [node("Shape", ["x"], "s"), helper.make_node("Concat", ["s", "", "s"], ["y"], name="y", axis=0)]
     new_model = model(graph(nodes, [info("x", [3])], [info("y", None, INT64)]))
     assert place_model(new_model, SHAPED)["y"] == (FIRST, "")
 
 
-def test_the_walk_goes_on_behind_a_node_without_a_kernel_that_it_reaches():
+def test_the_walk_continues_after_a_reached_node_without_kernel():
     nodes = [node("Shape", ["x"], "s"), node("Det", ["s"], "d"), node("Abs", ["d"], "y"), node("Det", ["x"], "z")]
     new_model = model(graph([*nodes, node("Abs", ["z"], "w")], [info("x", [3, 3])], [info("y", None), info("w", None)]))
     result = place_model(new_model, SHAPED)
@@ -130,7 +130,7 @@ def test_a_graph_input_does_not_end_the_walk():
     assert place_model(new_model, SHAPED)["y"] == (CPU, "preferred")
 
 
-def test_nodes_that_are_not_in_order_are_put_in_order():
+def test_nodes_are_sorted_topologically():
     onnx_model = shape_subgraph()
     nodes = list(onnx_model.graph.node)
     del onnx_model.graph.node[:]
@@ -139,7 +139,7 @@ def test_nodes_that_are_not_in_order_are_put_in_order():
 
 
 @pytest.mark.timeout(30)
-def test_long_chains_in_the_wrong_order_take_no_longer():
+def test_long_reversed_chains_are_sorted():
     names = [f"v{number}" for number in range(4001)]
     nodes = [relu(a, b, name=b) for a, b in itertools.pairwise(names)]
     new_model = model(graph(nodes[::-1], names[:1], names[-1:]))
@@ -176,11 +176,11 @@ def diamond():
         (("d",), [["a", "b", "c"]]),
     ],
 )
-def test_partitions_never_wait_for_themselves(outside, expected):
+def test_partitions_never_depend_on_themselves(outside, expected):
     assert groups(diamond(), outside) == expected
 
 
-def test_partitions_that_one_node_reads_are_joined():
+def test_partitions_read_by_the_same_node_are_joined():
     nodes = [relu("x", "a", name="a"), relu("z", "b", name="b"), helper.make_node("Add", ["a", "b"], ["c"], name="c")]
     assert groups(model(graph(nodes, ["x", "z"], ["c"])), ()) == [["a", "b", "c"]]
 
@@ -194,7 +194,7 @@ def list_copied(onnx_model, fast):
     return {(copy.value, copy.source, copy.to) for copy in moved}
 
 
-def test_values_are_copied_once_for_each_way():
+def test_values_are_copied_once_per_direction():
     nodes = [
         relu("x", "a", name="a"), node("Det", ["a"], "b"), node("Det", ["a"], "c"), relu("b", "d", name="d"),
         relu("b", "e", name="e"), relu("c", "f", name="f"),
@@ -203,18 +203,18 @@ def test_values_are_copied_once_for_each_way():
     assert list_copied(new_model, [row("Relu", 14)]) == {("a", FIRST, CPU), ("b", CPU, FIRST), ("c", CPU, FIRST)}
 
 
-def test_an_input_is_copied_only_where_both_read_it():
+def test_an_input_is_copied_only_if_both_providers_read_it():
     both = model(graph([relu("x", "a"), node("Det", ["x"], "b")], [info("x", [2, 2])], [info(n, None) for n in "ab"]))
     assert list_copied(both, [row("Relu", 14)]) == {("x", CPU, FIRST)}
     item = model(graph([node("Det", ["x"], "b")], [info("x", [2, 2])], [info("b", None)]))
     assert list_copied(item, [row("Relu", 14)]) == set()
 
 
-def test_what_is_in_cpu_memory_already_is_not_copied():
+def test_values_in_cpu_memory_are_not_copied():
     assert list_copied(shape_subgraph(), SHAPED) == set()
 
 
-def test_subgraphs_are_placed_for_themselves():
+def test_subgraphs_are_placed_separately():
     later = helper.make_graph([relu("x", "t", name="t")], "then", [], [info("t", None)])
     other = helper.make_graph([node("Det", ["m"], "e")], "else", [], [info("e", None)])
     choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=later, else_branch=other)
@@ -226,7 +226,7 @@ def test_subgraphs_are_placed_for_themselves():
     }  # fmt: skip
 
 
-def test_what_a_subgraph_reads_counts_as_read_by_its_node():
+def test_outer_values_of_a_subgraph_are_inputs_of_its_node():
     later = helper.make_graph([relu("a", "t", name="t")], "then", [], [info("t", None)])
     other = helper.make_graph([relu("a", "e", name="e")], "else", [], [info("e", None)])
     choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=later, else_branch=other)
@@ -235,7 +235,7 @@ def test_what_a_subgraph_reads_counts_as_read_by_its_node():
     assert groups(new_model, {"if"}) == [["a"], ["z"]]
 
 
-def test_nodes_of_a_model_that_is_written_backwards_are_looked_at_once():
+def test_nodes_of_a_reversed_model_are_visited_once():
     """Their types are tied; with separate types each would be checked alone."""
     nodes = [helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(50)][::-1]
     new_model = model(graph(nodes, [info("v0", [2, 3])], [info("v50", [2, 3])]), opsets=[("", 17)])

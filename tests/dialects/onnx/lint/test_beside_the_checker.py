@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import specgate
-from tests.linting.models import FLOAT, chain, checker_takes, helper, info, onnx, strict_inference_takes
+from tests.linting.models import FLOAT, chain, helper, info, onnx, passes_checker, passes_strict_inference
 
 MUTANTS = {
     "as it is": lambda onnx_model: None,
@@ -39,7 +39,7 @@ MUTANTS = {
 def test_what_the_checker_rejects_is_reported(name):
     new_chain = chain("x", "y")
     MUTANTS[name](new_chain)
-    refused = not checker_takes(new_chain) or not strict_inference_takes(new_chain)
+    refused = not passes_checker(new_chain) or not passes_strict_inference(new_chain)
     result = [f for f in specgate.lint(new_chain, ["onnx:17"]).findings if "unused" not in f.id]
     assert bool(result) == refused, (refused, result)
 

@@ -10,7 +10,6 @@ from tests.linting.models import (
     branch,
     call,
     chain,
-    checker_takes,
     find_ids,
     function,
     graph,
@@ -18,6 +17,7 @@ from tests.linting.models import (
     info,
     model,
     onnx,
+    passes_checker,
     relu,
     weights,
 )
@@ -182,7 +182,7 @@ CASES = {
 def test_names(case):
     onnx_model, expected, accepted = CASES[case]
     assert find_ids(onnx_model) == expected
-    assert checker_takes(onnx_model) is accepted
+    assert passes_checker(onnx_model) is accepted
 
 
 def test_only_what_is_invalid_fails():

@@ -7,7 +7,7 @@ import pytest
 import specgate
 from specgate.dialects.onnx.lint.versions import level_of, newest_version
 from specgate.spec.tables import dialect
-from tests.linting.models import call, chain, checker_takes, find_ids, function, graph, helper, info, model, onnx, relu
+from tests.linting.models import call, chain, find_ids, function, graph, helper, info, model, onnx, passes_checker, relu
 
 BOTH = [("", 17), ("d", 1)]
 
@@ -95,7 +95,7 @@ CASES = {
 def test_versions_and_functions(case):
     onnx_model, expected, accepted = CASES[case]
     assert find_ids(onnx_model) == expected
-    assert checker_takes(onnx_model) is accepted
+    assert passes_checker(onnx_model) is accepted
 
 
 def test_a_known_custom_domain_is_not_reported_but_still_counted():

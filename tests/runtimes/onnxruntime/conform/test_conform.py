@@ -63,7 +63,7 @@ def answer(*nodes: tuple[str, str, str], operators: Any = (RELU,), **more: Any) 
 ONE = (NODE, "Relu", "DirectML")
 
 
-def test_what_is_alike_is_counted():
+def test_equal_answers_are_counted():
     compared = compare(answer(ONE), Ours([place_model()]), "DirectML")  # type: ignore[arg-type]
     assert compared.mismatches == []
     assert compared.same == compared.comparisons == {"session": 1, "kernel": 1, "node": 1, "descriptor": 1}
@@ -83,7 +83,7 @@ def test_what_is_alike_is_counted():
         (answer(("call", "Gelu", "CPU"), operators=()), [place_model("x", function="graph/call"), place_model("y", function="graph/call")], ["node", "descriptor", "descriptor"]),
     ],
 )  # fmt: skip
-def test_each_difference_has_its_aspect(theirs, ours, aspects):
+def test_each_difference_has_an_aspect(theirs, ours, aspects):
     outcome = compare(theirs, Ours(ours), "DirectML").mismatches  # type: ignore[arg-type]
     assert [each.aspect for each in outcome] == aspects
 
@@ -102,27 +102,27 @@ LATE: dict[str, Any] = {"creation": "fails", "at_run": True, "created_by": "fail
         ("", [place_model(lowered=(), **LATE)], []),
     ],
 )
-def test_a_first_run_is_compared_with_what_is_reported_of_it(run, ours, outcome):
+def test_a_first_run_is_compared_with_the_reported_run(run, ours, outcome):
     onnx_model = compare(answer(ONE, operators=(), run=run), Ours(ours), "")  # type: ignore[arg-type]
     assert [(each.aspect, each.ours, each.theirs) for each in onnx_model.mismatches] == outcome
     assert onnx_model.comparisons["run"] == (run != "")
     assert onnx_model.same["session"] == 1
 
 
-def test_a_session_that_was_not_run_is_left_out():
+def test_a_session_without_a_run_is_skipped():
     compared = compare(answer(ONE, run="not run: no input of type x"), Ours([place_model()]), "DirectML")  # type: ignore[arg-type]
     assert "run" not in compared.comparisons
     assert compared.left_out == ["the session was not run"]
 
 
-def test_names_tell_nodes_apart():
+def test_nodes_are_matched_by_name():
     """Two nodes of one operator with swapped providers: the counts are the same."""
     theirs = answer(("a", "Relu", "CPU"), ("b", "Relu", "DirectML"))
     ours = Ours([place_model("a"), place_model("b", provider="CPU", lowered=())])
     assert [each.aspect for each in compare(theirs, ours, "DirectML").mismatches] == ["node", "node"]  # type: ignore[arg-type]
 
 
-def test_names_with_slashes_are_whole():
+def test_names_with_slashes_stay_complete():
     """One of two nodes is missing; another node with the same ending is not it."""
     theirs = answer(("/deep/Cast", "Cast", "DirectML"), operators=())
     gone = place_model("/Cast", "Cast", "CPU", lowered=())
@@ -131,7 +131,7 @@ def test_names_with_slashes_are_whole():
     assert mismatches == [Mismatch("node", "Cast", "CPU", "no such node")]
 
 
-def test_copies_and_casts_that_the_runtime_adds_are_no_differences():
+def test_copies_and_casts_of_the_runtime_are_not_differences():
     added = (("MemcpyToHost_1", "MemcpyToHost", "DirectML"), ("InsertedPrecisionFreeCast_x", "Cast", "CPU"))
     assert compare(answer(ONE, *added), Ours([place_model()]), "DirectML").mismatches == []  # type: ignore[arg-type]
 
@@ -144,11 +144,11 @@ def test_copies_and_casts_that_the_runtime_adds_are_no_differences():
         (answer(ONE), place_model(lowered=None), "the operators of a node are unknown"),
     ],
 )
-def test_what_cannot_be_compared_is_counted(theirs, ours, why):
+def test_skipped_comparisons_are_counted(theirs, ours, why):
     assert compare(theirs, Ours([ours]), "DirectML").left_out == [why]  # type: ignore[arg-type]
 
 
-def test_models_of_one_node_are_the_same_for_a_seed_whatever_their_number():
+def test_single_node_models_depend_on_the_seed_only():
     few, many = (list(node_cases("OneHot", count, "3", 11)) for count in (4, 8))
     blocks_by_name = {case.id: case.model for case in many}
     assert few
@@ -157,7 +157,7 @@ def test_models_of_one_node_are_the_same_for_a_seed_whatever_their_number():
     assert onnx.ModelProto.FromString(few[0].model).graph.node[0].name == NODE
 
 
-def test_the_signature_of_a_node_is_no_part_of_what_is_wrong():
+def test_node_signatures_are_removed_from_error_messages():
     word = 'In Node, ("a:0", Cast, "", -1) : ("x": tensor(float16),) -> ("y": tensor(float),) , Error Mismatched type'
     assert _generic_message(word) == "In Node, (N, Cast, N, -N) Error Mismatched type"
 
@@ -170,7 +170,7 @@ def test_models_of_other_domains_import_an_opset_that_the_release_has(newest):
     assert (case.id, case.opset) == ("com.microsoft.QuickGelu/1/0", str(newest))
 
 
-def test_graphs_are_valid_and_the_same_for_a_seed():
+def test_graphs_are_valid_and_reproducible():
     cases = list(graph_cases(30, "1", 21))
     assert [case.model for case in cases] == [case.model for case in graph_cases(30, "1", 21)]
     assert len(cases) > 20
@@ -184,7 +184,7 @@ def test_graphs_are_valid_and_the_same_for_a_seed():
     assert {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.INT64} <= kinds
 
 
-def test_every_piece_of_a_graph_is_used_somewhere():
+def test_every_graph_piece_is_used():
     """A piece that always makes an invalid graph would never run."""
     seen: set[str] = set()
     for opset in (11, 21):
@@ -208,7 +208,7 @@ def test_ranges_of_opsets(opset, expected, is_one):
     assert is_opset_in_range(opset, expected) is is_one
 
 
-def test_an_entry_explains_what_all_of_its_words_name():
+def test_an_entry_explains_differences_that_match_all_its_keys():
     runtime = parse_target(TARGET).runtime
     assert runtime is not None
     mismatch = Mismatch("session", "Relu", "created", "fails: no locale")
@@ -256,14 +256,14 @@ def test_differences_are_classes_with_their_smallest_model(result):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_report_says_how_to_run_it_again(name, result):
+def test_a_report_contains_the_command_to_repeat_it(name, result):
     text = FORMATS[name](result)
     assert text.endswith("\n")
     assert result.command in text
     assert "UNEXPLAINED" in text or json.loads(text)["unexplained"] == result.unexplained
 
 
-def test_one_case_is_asked_alone_and_kept(tmp_path, monkeypatch, capsys):
+def test_a_single_case_can_be_repeated_and_kept(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(conform_run, "_oracle", lambda _: Oracle())
     words = ["conform", "onnxruntime-directml", "--operator", "Relu", "--cases", "6"]
     expected = next(node_cases("Relu", 6, "0", 25))
@@ -286,12 +286,12 @@ def test_one_case_is_asked_alone_and_kept(tmp_path, monkeypatch, capsys):
         (["onnx", "--graphs", "3"], "--graphs applies to runtimes only"),
     ],
 )
-def test_what_means_nothing_is_rejected(words, message, capsys):
+def test_invalid_arguments_are_rejected(words, message, capsys):
     assert main(["conform", *words]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_a_wrong_placement_is_a_difference_of_its_own(monkeypatch):
+def test_a_failed_placement_is_a_separate_difference(monkeypatch):
     def fail(*_):
         raise ValueError("no")
 
@@ -303,7 +303,7 @@ def test_a_wrong_placement_is_a_difference_of_its_own(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["onnxruntime.md", "onnxruntime-directml.md"])
-def test_kept_reports_have_the_names_of_today(name):
+def test_stored_reports_use_current_names(name):
     text = (ROOT / "tests/conformance/reports" / name).read_text(encoding="utf-8")
     assert "nothing unexplained" in text
     message = {entry["name"]: entry["says"] for entry in runtime_tables()["observed"]}

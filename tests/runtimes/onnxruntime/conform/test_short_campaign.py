@@ -32,7 +32,7 @@ def compare_all(result, aspect):
     return sum(tally.comparisons for tally in result.tallies if tally.aspect == aspect)
 
 
-def test_the_cpu_provider_has_kernels_where_we_say_so():
+def test_cpu_placements_agree_with_the_runtime():
     runtime = pytest.importorskip(
         "onnxruntime", reason="NO PLACEMENTS ARE COMPARED WITH ONNX RUNTIME: pip install onnxruntime"
     )
@@ -47,7 +47,7 @@ def test_the_cpu_provider_has_kernels_where_we_say_so():
 
 
 @pytest.mark.oracle
-def test_directml_takes_the_nodes_that_we_say():
+def test_directml_placements_agree_with_the_runtime():
     """A sample of all operators.
 
     ``SPECGATE_SEED`` chooses it; ``HYPOTHESIS_PROFILE=nightly`` changes it every week.
@@ -67,7 +67,7 @@ def test_directml_takes_the_nodes_that_we_say():
     assert compare_all(outputs, "descriptor") > SAMPLE // 2
 
 
-def test_each_operator_comes_up():
+def test_samples_cover_every_operator():
     """The samples of all seeds cover every operator within four years."""
     every = list(dialect("onnx").operators)
     seen = {name for seed in range(208) for name in random.Random(seed).sample(every, SAMPLE)}

@@ -21,7 +21,7 @@ OPERATORS = sorted(set(lowering_tables()["operators"]) & set(ONNX.operators))
 LIGHT = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def hold(descriptor: Descriptor, version: int) -> None:
+def check_lowering(descriptor: Descriptor, version: int) -> None:
     onnx_model = lower(descriptor, version)
     if isinstance(onnx_model, NotLowered):
         assert onnx_model.reason
@@ -36,6 +36,6 @@ def test_lowering_answers(operator: str) -> None:
     @LIGHT
     @given(any_descriptors("onnx", operator), st.sampled_from([*ONNX.operator(operator).rows]))
     def holds(descriptor: Descriptor, level: str) -> None:
-        hold(descriptor, int(level))
+        check_lowering(descriptor, int(level))
 
     holds()

@@ -32,7 +32,7 @@ def problems(folder: Path, text: str) -> str:
     return raised.value.problems[0].removeprefix(f"{folder}/")
 
 
-def test_a_good_table_is_built(tmp_path: Path) -> None:
+def test_a_valid_table_is_built(tmp_path: Path) -> None:
     (tmp_path / "general.yaml").write_text((FOLDER / "general.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "relu.yaml").write_text(GOOD, encoding="utf-8")
     assert list(build_lowering(tmp_path)["operators"]) == ["Relu"]
@@ -40,7 +40,7 @@ def test_a_good_table_is_built(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 @pytest.mark.timeout(20)
-def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_named_pipe_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "general.yaml")
     with pytest.raises(SpecErrors, match=r"general\.yaml: expected a regular file"):
         build_lowering(tmp_path)
@@ -74,10 +74,10 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
         ("rows:", "rows: []\nrowz:", "relu.yaml:6: rowz: unknown key"),
     ],
 )
-def test_a_mistake_is_found(tmp_path: Path, old: str, new: str, problem: str) -> None:
+def test_a_mistake_is_reported(tmp_path: Path, old: str, new: str, problem: str) -> None:
     assert problem in problems(tmp_path, GOOD.replace(old, new, 1))
 
 
-def test_an_operator_has_one_table(tmp_path: Path) -> None:
+def test_an_operator_has_a_single_table(tmp_path: Path) -> None:
     (tmp_path / "again.yaml").write_text(GOOD, encoding="utf-8")
     assert problems(tmp_path, GOOD) == "relu.yaml:3: operators.Relu: another file defines it, too"

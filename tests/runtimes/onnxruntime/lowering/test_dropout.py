@@ -18,7 +18,7 @@ from tests.linting.models import graph, helper, info, model
         ([], [info("m", [2])], "fails"),
     ],
 )
-def test_a_mask_is_rejected_where_its_sizes_are_stated(outputs, stated, creation):
+def test_a_mask_with_stated_sizes_is_rejected(outputs, stated, creation):
     nodes = [
         helper.make_node("Relu", ["x"], ["a"]),
         helper.make_node("Dropout", ["a"], ["b", "m"], name="drop"),

@@ -15,7 +15,7 @@ from tests.runtimes.onnxruntime.lowering.nodes import lowered
 F: Any = "FLOAT"
 
 
-def test_ones_come_in_front_up_to_four_dimensions() -> None:
+def test_sizes_are_padded_with_leading_ones_to_rank_4() -> None:
     (onnx_model,) = lowered("Relu", [(F, [2, 3])], [(F, [2, 3])], 14)
     assert onnx_model["type"] == "DML_OPERATOR_ACTIVATION_RELU"
     assert onnx_model["desc"]["InputTensor"] == {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 3]}
@@ -27,24 +27,24 @@ def test_a_smaller_tensor_is_broadcast_by_strides_of_zero() -> None:
     assert "Strides" not in onnx_model["desc"]["ATensor"]
 
 
-def test_truth_values_travel_as_uint8() -> None:
+def test_booleans_are_passed_as_uint8() -> None:
     (onnx_model,) = lowered("Greater", [(F, []), (F, [])], [("BOOL", [])], 13)
     assert onnx_model["desc"]["OutputTensor"] == {"DataType": "UINT8", "Sizes": [1, 1, 1, 1]}
 
 
 @pytest.mark.parametrize(("count", "operators"), [(1, ["IDENTITY"]), (2, ["ADD"]), (4, ["ADD"])])
-def test_a_sum_of_like_tensors_needs_one_operator(count: int, operators: list[str]) -> None:
+def test_a_sum_of_equal_shapes_needs_a_single_operator(count: int, operators: list[str]) -> None:
     onnx_model = lowered("Sum", [(F, [3])] * count, [(F, [3])], 13)
     assert [each["type"].removeprefix("DML_OPERATOR_ELEMENT_WISE_") for each in onnx_model] == operators
 
 
-def test_a_sum_of_unlike_tensors_needs_one_for_each_further() -> None:
+def test_a_sum_of_different_shapes_needs_an_add_per_input() -> None:
     onnx_model = lowered("Sum", [(F, [2, 3]), (F, [3]), (F, [2, 1]), (F, [1])], [(F, [2, 3])], 13)
     assert len(onnx_model) == 3
     assert onnx_model[1]["desc"]["ATensor"]["Strides"] == [0, 0, 1, 0]
 
 
-def test_a_convolution_of_one_dimension_gets_a_second() -> None:
+def test_a_1d_convolution_becomes_2d() -> None:
     tensors: Any = [(F, [1, 2, 7]), (F, [4, 2, 3]), (F, [4])], [(F, [1, 4, 7])]
     (onnx_model,) = lowered("Conv", tensors[0], tensors[1], 11, pads=[1, 1])
     desc = onnx_model["desc"]
@@ -65,7 +65,7 @@ def test_versions_choose_the_row() -> None:
     assert after[0]["desc"]["Axes"] == [2]
 
 
-def test_fields_change_their_kind_with_the_version() -> None:
+def test_attributes_become_inputs_in_later_versions() -> None:
     (onnx_model,) = lowered("Clip", [(F, [3])], [(F, [3])], 6, min=-1.0, max=2.0)
     assert (onnx_model["type"], onnx_model["desc"]["Min"]) == ("DML_OPERATOR_ELEMENT_WISE_CLIP", -1.0)
     (onnx_model,) = lowered("Clip", [(F, [3]), (F, [], [-1.0]), (F, [], [2.0])], [(F, [3])], 13)
@@ -88,7 +88,7 @@ def refusal(*arguments: Any, **attributes: Any) -> str | None:
     return result.rule
 
 
-def test_what_the_kernel_rejects() -> None:
+def test_rules_of_kernels_reject() -> None:
     nine = [1] * 9
     assert refusal("Relu", [(F, nine)], [(F, nine)], 14) == "onnxruntime/Relu/rank"
     pool = refusal("MaxPool", [(F, [1, 2])], [(F, [1, 2])], 12, kernel_shape=[])
@@ -103,14 +103,14 @@ def test_what_the_kernel_rejects() -> None:
     assert refusal("Cast", [(F, [2])], [("STRING", [2])], 13, to=8) == "onnxruntime/Cast/type"
 
 
-def test_scales_in_a_row_need_an_axis_even_where_there_is_one() -> None:
+def test_a_1d_scale_of_size_1_requires_an_axis() -> None:
     row: Any = [("INT32", [6]), (F, [1]), ("INT32", [])], [(F, [6])]
     assert refusal("DequantizeLinear", row[0], row[1], 13) == "onnxruntime/DequantizeLinear/axis"
     assert len(lowered("DequantizeLinear", row[0], row[1], 13, axis=0)) == 1
 
 
 @pytest.mark.parametrize("operator", ["DequantizeLinear", "QuantizeLinear"])
-def test_scales_in_a_row_are_of_the_first_axis_where_there_is_no_other(operator: str) -> None:
+def test_a_1d_scale_without_axis_applies_to_the_first_axis(operator: str) -> None:
     def convert(*scales: int) -> tuple[Any, Any]:
         ends = [("UINT8", [2, 3]), (F, [2, 3])]
         first, last = ends if operator == "DequantizeLinear" else reversed(ends)
@@ -131,7 +131,9 @@ def test_scales_in_a_row_are_of_the_first_axis_where_there_is_no_other(operator:
         ("Relu", [(F, [2])], []),
     ],
 )
-def test_what_is_not_known_stays_open(operator: str, inputs: list[Any], outputs: list[Any]) -> None:
+def test_unknown_sizes_and_values_leave_lowering_undecided(
+    operator: str, inputs: list[Any], outputs: list[Any]
+) -> None:
     result = lowered(operator, inputs, outputs, 13)
     assert isinstance(result, NotLowered)
     assert result.kind == "open"
@@ -145,7 +147,7 @@ def test_an_operator_without_a_table() -> None:
     assert node("com.microsoft.Nonesuch", [], [], {}, 1) is None
 
 
-def test_the_shape_of_a_signal_gives_its_frames() -> None:
+def test_stft_frames_are_views_of_the_signal() -> None:
     tensors: Any = [(F, [2, 32, 1]), ("INT64", [], [4]), None, ("INT64", [], [8])], [(F, [2, 7, 5, 2])]
     (onnx_model,) = lowered("STFT", tensors[0], tensors[1], 17)
     assert onnx_model["desc"]["InputTensor"] == {"DataType": "FLOAT32", "Sizes": [2, 7, 8], "Strides": [32, 4, 1]}
@@ -173,7 +175,7 @@ def test_every_operator_that_the_provider_registers_has_a_table(release: str) ->
 @pytest.mark.parametrize(
     ("release", "second"), [("1.18.0", []), ("1.20.1", []), ("1.24.4", ["CLIP1"]), (None, ["CLIP1"])]
 )
-def test_a_cast_to_truth_is_clipped_from_some_release_on(release: str | None, second: list[str]) -> None:
+def test_a_cast_to_bool_is_clipped_from_a_release_on(release: str | None, second: list[str]) -> None:
     new_node = node("Cast", [tensor("FLOAT", [3])], [tensor("BOOL", [3])], {"to": 9}, 13)
     assert new_node is not None
     result = lower(new_node, 13, release)
@@ -182,7 +184,7 @@ def test_a_cast_to_truth_is_clipped_from_some_release_on(release: str | None, se
 
 
 @pytest.mark.parametrize(("release", "operator"), [("1.18.0", "RESAMPLE2"), ("1.20.1", "RESAMPLE3")])
-def test_antialiasing_came_with_a_release(release: str, operator: str) -> None:
+def test_antialiasing_requires_a_release(release: str, operator: str) -> None:
     ours, scales = tensor("FLOAT", [1, 1, 2, 2]), tensor("FLOAT", [4], value=[1.0, 1.0, 2.0, 2.0])
     new_node = node("Resize", [ours, None, scales], [tensor("FLOAT", [1, 1, 4, 4])], {"mode": "nearest"}, 13)
     assert new_node is not None
@@ -192,14 +194,14 @@ def test_antialiasing_came_with_a_release(release: str, operator: str) -> None:
     assert ("Antialiased" in result[0].fields) is (operator == "RESAMPLE3")
 
 
-def test_frames_need_no_window_and_a_positive_step() -> None:
+def test_stft_needs_no_window_and_a_positive_step() -> None:
     for step, expected in ((8, []), (0, "onnxruntime/STFT/step-positive")):
         onnx_model = lowered("STFT", [(F, [2, 128, 1]), ("INT64", [], [step])], [(F, [2, 3, 5, 2])], 17)
         assert (onnx_model.rule if isinstance(onnx_model, NotLowered) else onnx_model) == expected
 
 
 @pytest.mark.parametrize("depth", [0, -4])
-def test_depths_that_no_one_hot_has(depth: int) -> None:
+def test_one_hot_rejects_depths_below_1(depth: int) -> None:
     accepted, refused = (
         lowered("OneHot", [("INT64", [3]), ("INT64", [], [inputs]), (F, [2])], [(F, [3, 4])], 11, axis=-1)
         for inputs in (4, depth)

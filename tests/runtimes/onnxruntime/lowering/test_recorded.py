@@ -42,7 +42,7 @@ def lowered(entry: Any) -> Any:
     return lower(descriptor, entry["version"])
 
 
-def test_the_record_is_whole() -> None:
+def test_the_record_is_complete() -> None:
     assert len(RECORDED) > 500
     assert sum("refused" in entry for entry in RECORDED) > 20
     assert len({entry["operator"] for entry in RECORDED}) > 150
@@ -50,7 +50,7 @@ def test_the_record_is_whole() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", RECORDED, ids=NAMES)
-def test_the_tables_say_what_was_asked(entry: Any) -> None:
+def test_tables_reproduce_the_recorded_queries(entry: Any) -> None:
     result = lowered(entry)
     if not entry["asked"]:
         assert isinstance(result, NotLowered)
@@ -64,7 +64,7 @@ def test_the_tables_say_what_was_asked(entry: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", RECORDED, ids=NAMES)
-def test_the_tables_of_directml_check_as_the_build_did(entry: Any) -> None:
+def test_directml_tables_agree_with_the_recorded_build(entry: Any) -> None:
     result = lowered(entry)
     if isinstance(result, NotLowered):
         return
@@ -73,7 +73,7 @@ def test_the_tables_of_directml_check_as_the_build_did(entry: Any) -> None:
     assert accepted[-1] is ("refused" not in entry)
 
 
-def forget(raw: Any) -> TensorDesc | None:
+def forget_sizes(raw: Any) -> TensorDesc | None:
     """Return a tensor with its rank and type only."""
     tensor = tensor_of(raw)
     if tensor is None or tensor.sizes is None:
@@ -83,8 +83,8 @@ def forget(raw: Any) -> TensorDesc | None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", [each for each in RECORDED if "refused" not in each and each["asked"]])
-def test_nothing_that_was_created_is_certain_to_fail_without_sizes(entry: Any) -> None:
-    inputs, outputs = ([forget(raw) for raw in entry[part]] for part in ("inputs", "outputs"))
+def test_created_operators_do_not_fail_without_sizes(entry: Any) -> None:
+    inputs, outputs = ([forget_sizes(raw) for raw in entry[part]] for part in ("inputs", "outputs"))
     attributes = {name: attribute_of(raw) for name, raw in entry.get("attributes", {}).items()}
     new_node = node(entry["operator"], inputs, outputs, attributes, entry["version"])
     assert new_node is not None

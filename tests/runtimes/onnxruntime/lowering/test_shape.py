@@ -20,7 +20,7 @@ from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_st
         ("right", (1, 2, 3, 4, 5), (1, 2, 3, 4, 5)),
     ],
 )
-def test_where_ones_go(align: str, sizes: tuple[int, ...], expected: tuple[int, ...]) -> None:
+def test_padding_aligns_sizes(align: str, sizes: tuple[int, ...], expected: tuple[int, ...]) -> None:
     assert pad_sizes(sizes, 4, align) == expected
 
 
@@ -33,6 +33,6 @@ def test_strides() -> None:
         broadcast_strides((2, 3), 1)
 
 
-def test_negative_numbers_lose_their_sign() -> None:
+def test_negative_numbers_are_read_as_unsigned() -> None:
     assert as_uint(-1) == 2**32 - 1
     assert as_uint(7) == 7

@@ -27,12 +27,12 @@ def test_nodes_are_read_with_their_providers():
     )
 
 
-def test_a_provider_that_has_no_short_name_keeps_its_own():
+def test_a_provider_without_a_short_name_keeps_its_full_name():
     lines = [" Node(s) placed on [XExecutionProvider]. Number of nodes: 1", "  Relu (r)"]
     assert placed_nodes(lines) == (Placed("r", "Relu", "XExecutionProvider"),)
 
 
-def test_one_provider_alone_is_logged_without_nodes():
+def test_a_single_provider_is_logged_without_nodes():
     assert placed_nodes(["Node placements", " All nodes placed on [CPUExecutionProvider]. Number of nodes: 3"]) == ()
 
 
@@ -51,7 +51,7 @@ def test_one_provider_alone_is_logged_without_nodes():
         ("Invalid value (3) of a/b", "Invalid value (3) of a/b"),
     ],
 )
-def test_errors_lose_what_changes_with_the_build(text, plain):
+def test_errors_are_stripped_of_build_details(text, plain):
     assert error_text(text) == plain
 
 
@@ -80,5 +80,5 @@ def test_an_answer_is_plain_data():
 
 
 @pytest.mark.parametrize(("word", "session"), [("created", "created"), ("fails", "why"), ("crashed", "crashed")])
-def test_the_session_in_words(word, session):
+def test_session_outcomes_as_words(word, session):
     assert Answer(word, "why" if word == "fails" else "").session == session

@@ -48,14 +48,14 @@ def test_a_node_without_a_kernel_is_not_implemented(oracle):
 
 @needs_runtime
 @pytest.mark.oracle
-def test_functions_are_shown_as_their_nodes(oracle):
+def test_functions_are_logged_as_their_nodes(oracle):
     answer = oracle.ask([model("HardSwish", "FLOAT", 14)])[0]
     assert [node.op_type for node in answer.nodes] == ["HardSigmoid", "Mul"]
 
 
 @needs_runtime
 @pytest.mark.oracle
-def test_what_is_not_a_model_and_what_is_unknown(oracle):
+def test_invalid_models_and_unknown_operators_fail(oracle):
     garbage, unknown = oracle.ask([b"garbage", model("Nothing", "FLOAT")])
     assert (garbage.word, garbage.code) == ("fails", 7)
     assert (unknown.word, "Nothing" in unknown.error) == ("fails", True)
@@ -78,7 +78,7 @@ def test_a_session_runs_with_inputs_of_its_types(running, kind):
 
 @needs_runtime
 @pytest.mark.oracle
-def test_a_run_that_fails_gives_the_reason(running):
+def test_a_failed_run_reports_the_reason(running):
     helper, proto = onnx.helper, onnx.TensorProto
     x, s, y = (
         helper.make_tensor_value_info(*each)
@@ -94,7 +94,7 @@ def test_a_run_that_fails_gives_the_reason(running):
 
 @needs_runtime
 @pytest.mark.oracle
-def test_a_session_is_not_run_unless_that_is_asked(oracle):
+def test_a_session_does_not_run_by_default(oracle):
     assert oracle.ask([model("Relu", "FLOAT")])[0].run == ""
 
 
@@ -116,20 +116,20 @@ class Dying:
     [(["crashed"], "created"), (["crashed", "crashed"], "crashed"), (["timeout", "timeout"], "timeout")],
 )
 @needs_runtime
-def test_a_process_that_is_lost_is_asked_once_more(words, session):
+def test_a_lost_process_is_retried_once(words, session):
     with CpuPlacementOracle() as onnx_model:
         onnx_model._child = Dying(*words)  # type: ignore[assignment]
         assert onnx_model.ask([b""])[0].session == session
 
 
-def test_a_release_that_is_not_there_names_its_command(tmp_path, monkeypatch):
+def test_a_missing_release_names_the_install_command(tmp_path, monkeypatch):
     monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
     with pytest.raises(InputError, match=r"1\.2\.3 is not installed; try specgate oracle install .* --release 1\.2\.3"):
         CpuPlacementOracle("1.2.3")
 
 
 @pytest.mark.parametrize("release", ["../x", "1.2/3", "a b"])
-def test_a_release_is_no_path(release, tmp_path, monkeypatch):
+def test_a_path_is_not_accepted_as_a_release(release, tmp_path, monkeypatch):
     monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
     with pytest.raises(InputError, match="expected a release"):
         install_cpu(release, progress=lambda _: None)
@@ -157,7 +157,7 @@ def programs(tmp_path, monkeypatch):
     return ran, broken
 
 
-def test_a_release_is_fetched_without_what_it_depends_on(programs):
+def test_a_release_is_fetched_without_dependencies(programs):
     ran, _ = programs
     install_cpu("1.2.3", progress=lambda _: None)
     assert [word for word in ran[0] if word in {"--no-deps", "--only-binary=:all:", "onnxruntime==1.2.3"}] == [
@@ -171,7 +171,7 @@ def test_a_release_is_fetched_without_what_it_depends_on(programs):
     assert len(ran) == 2
 
 
-def test_a_wheel_for_an_older_numpy_gets_one(programs):
+def test_a_wheel_for_an_older_numpy_installs_it(programs):
     ran, broken = programs
     broken.append("importing")
     install_cpu("1.2.3", progress=lambda _: None)
@@ -179,7 +179,7 @@ def test_a_wheel_for_an_older_numpy_gets_one(programs):
 
 
 @pytest.mark.slow
-def test_a_release_that_cannot_be_fetched_leaves_nothing(programs):
+def test_a_failed_fetch_installs_no_release(programs):
     _, broken = programs
     broken.append("fetching")
     with pytest.raises(InputError, match="failed"):

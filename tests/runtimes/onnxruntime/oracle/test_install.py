@@ -62,7 +62,7 @@ def quiet(_):
     pass
 
 
-def test_everything_is_installed_once(place):
+def test_each_part_is_installed_once(place):
     where, done = place
     install_runtime(progress=quiet)
     assert done == ["values 6.4", "host", f"onnxruntime-directml {NEWEST}"]
@@ -75,14 +75,14 @@ def test_everything_is_installed_once(place):
     assert installed_host(NEWEST, "5.0").directml == where.library("5.0")
 
 
-def test_another_release_brings_its_own_level(place):
+def test_an_older_release_installs_its_level(place):
     _, done = place
     install_runtime("1.18.0", progress=quiet)
     assert done == ["values 6.3", "host", "onnxruntime-genai-directml 0.3.0"]
     assert [entry.levels for entry in status()] == [(), (), ("6.3",)]
 
 
-def test_what_is_missing_names_its_command(place):
+def test_missing_parts_name_the_install_command(place):
     with pytest.raises(InputError, match=r"its library is missing; .*; try specgate oracle install \S+$"):
         installed_host(NEWEST, None)
     install_runtime(progress=quiet)
@@ -92,7 +92,7 @@ def test_what_is_missing_names_its_command(place):
         installed_host("1.18.0", None)
 
 
-def test_a_host_of_other_sources_is_not_run(place, monkeypatch):
+def test_a_host_built_from_other_sources_does_not_run(place, monkeypatch):
     install_runtime(progress=quiet)
     monkeypatch.setattr(install, "_hash_host_sources", lambda: "other")
     with pytest.raises(InputError, match="host"):
@@ -107,12 +107,12 @@ def test_levels_that_do_not_run_are_rejected(place, level):
     assert done == []
 
 
-def test_an_unknown_release_names_those_that_are_known():
+def test_an_unknown_release_lists_known_releases():
     with pytest.raises(InputError, match=" and ".join(r.release.replace(".", r"\.") for r in RUNTIMES)):
         find_runtime("1.19.0")
 
 
-def test_each_release_comes_with_a_level_that_runs():
+def test_each_release_has_a_level_with_a_build():
     assert {runtime.level for runtime in RUNTIMES} <= set(LEVELS)
 
 
@@ -138,7 +138,7 @@ def test_the_command_that_installs(arguments, command):
         (["directml", "--release", "1.24.4"], "--release applies to runtimes"),
     ],
 )
-def test_the_command_rejects_what_means_nothing(words, message, capsys):
+def test_the_command_rejects_invalid_arguments(words, message, capsys):
     assert main(["oracle", "install", *words]) == 2
     assert message in capsys.readouterr().err
 

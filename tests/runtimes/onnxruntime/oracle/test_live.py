@@ -73,7 +73,7 @@ def test_a_node_that_has_a_kernel_is_created(oracle):
     }
 
 
-def test_a_registration_holds_at_its_own_version_only(oracle):
+def test_a_registration_applies_to_its_version_only(oracle):
     at_21, at_22 = oracle.ask([one("Round", "FLOAT", opset) for opset in (21, 22)])
     assert places(at_21) == [("Round", "DirectML")]
     assert places(at_22) == [("Round", "CPU")]
@@ -94,7 +94,7 @@ def test_a_node_without_any_kernel_fails_the_session(oracle):
     assert answer.operators == ()
 
 
-def test_shape_nodes_go_to_the_cpu(oracle):
+def test_shape_nodes_are_placed_on_the_cpu(oracle):
     nodes = [
         helper.make_node("Shape", ["x"], ["s"], name="shape"),
         helper.make_node("Gather", ["s", "i"], ["g"], name="gather"),
@@ -108,25 +108,25 @@ def test_shape_nodes_go_to_the_cpu(oracle):
     }  # fmt: skip
 
 
-def test_functions_are_shown_as_their_nodes(oracle):
+def test_functions_are_logged_as_their_nodes(oracle):
     answer = oracle.ask([one("HardSwish", "FLOAT", 14)])[0]
     assert places(answer) == [("HardSigmoid", "DirectML"), ("Mul", "DirectML")]
 
 
-def test_a_crash_is_the_models_and_others_are_answered(oracle):
+def test_a_crash_affects_the_crashing_model_only(oracle):
     crashing = one("MaxPool", "FLOAT", 10, (1, 1, 4, 4), kernel_shape=[2, 2], strides=[0, 1])
     answers = oracle.ask([one("Relu", "FLOAT"), crashing, one("Relu", "FLOAT")])
     assert [answer.session for answer in answers] == ["created", "crashed", "created"]
 
 
-def test_the_same_models_in_another_order_are_answered_alike(oracle):
+def test_answers_do_not_depend_on_the_order_of_models(oracle):
     items = [one("Relu", "FLOAT"), gemm((2, 2), (2, 2)), b"garbage", normalize(), one("HardSwish", "FLOAT", 14)]
     answers = oracle.ask(items)
     repeated = oracle.ask(items[::-1])[::-1]
     assert [a.to_dict() | {"seconds": 0} for a in answers] == [a.to_dict() | {"seconds": 0} for a in repeated]
 
 
-def test_a_graph_hides_nodes_and_creates_the_same_operators(oracle):
+def test_graph_fusion_creates_the_same_operators(oracle):
     with PlacementOracle(NEWEST.runtime.release, fused=True) as fused:
         answer = fused.ask([gemm((2, 2), (2, 2))])[0]
     alone = oracle.ask([gemm((2, 2), (2, 2))])[0]
@@ -135,7 +135,7 @@ def test_a_graph_hides_nodes_and_creates_the_same_operators(oracle):
     assert answer.operators[0].descriptor == alone.operators[0].descriptor
 
 
-def test_a_kernel_that_waits_is_made_when_the_session_runs(oracle):
+def test_a_deferred_kernel_is_created_at_the_first_run(oracle):
     without_bounds = one("Clip", "FLOAT", 13)
     (waiting,) = oracle.ask([without_bounds])
     assert (waiting.session, waiting.operators, waiting.run) == ("created", (), "")
@@ -148,12 +148,12 @@ def test_a_kernel_that_waits_is_made_when_the_session_runs(oracle):
     assert (clip.run, relu.run, unknown.run) == ("ran", "ran", "an input has a size that is not known")
 
 
-def test_the_device_has_a_say():
+def test_device_capabilities_affect_placement():
     with PlacementOracle(NEWEST.runtime.release, device=Capabilities(double=False)) as without:
         assert places(without.ask([one("Relu", "DOUBLE")])[0]) == [("Relu", "CPU")]
 
 
-def test_operators_are_those_that_the_build_takes():
+def test_logged_operators_agree_with_a_build():
     """A build of the level answers each logged descriptor with the logged HRESULT."""
     texts = sorted({entry.build.level for entry in directml_status() if entry.installed} & set(NEWEST.levels))
     if not texts:
@@ -168,7 +168,7 @@ def test_operators_are_those_that_the_build_takes():
     assert {onnx_model.hresult for onnx_model in created} == {0, 0x80070057}
 
 
-def test_another_level_rejects_what_its_directml_lacks():
+def test_an_older_level_rejects_unsupported_operators():
     if "5.0" not in NEWEST.levels:
         pytest.skip(f"NO OTHER LEVEL IS TESTED: try {install_command(NEWEST.runtime.release, ['5.0'])}")
     with PlacementOracle(NEWEST.runtime.release, level="5.0") as oracle:
@@ -181,7 +181,7 @@ def test_another_level_rejects_what_its_directml_lacks():
 
 @pytest.mark.parametrize("kind", ["FLOAT", "FLOAT16", "DOUBLE", "STRING"])
 @pytest.mark.parametrize("device", ["all", "none"])
-def test_types_that_bodies_read_are_asked_of_the_device(kind, device):
+def test_subgraph_input_types_are_checked_with_the_device(kind, device):
     branches = [
         helper.make_graph([helper.make_node("Size", ["s"], [name])], name, [], [value(name, "INT64")])
         for name in ("n", "m")
@@ -227,7 +227,7 @@ def dequantized(opset=13):
 
 
 @pytest.mark.parametrize("opset", [13, 21])
-def test_nodes_are_rebuilt_for_those_that_read_them(oracle, opset):
+def test_nodes_are_duplicated_per_consumer(oracle, opset):
     (answer,) = oracle.ask([dequantized(opset)])
     (result,) = [specgate.place(onnx.ModelProto.FromString(dequantized(opset)), TARGET)]
     mine = sorted(item.node.rpartition("graph/")[2].rpartition("_branch/")[2] for item in result.every)

@@ -17,7 +17,7 @@ def model(*imports, nodes=None):
     return new_model.SerializeToString()
 
 
-def test_a_marked_model_is_valid_and_has_two_nodes_more():
+def test_a_marked_model_is_valid_and_has_two_extra_nodes():
     onnx_model = onnx.ModelProto.FromString(add_markers(model(("", 18))))
     onnx.checker.check_model(onnx_model, full_check=True)
     assert [node.name for node in onnx_model.graph.node] == ["r", f"{MARKER}Not", f"{MARKER}Identity"]
@@ -31,17 +31,17 @@ def test_the_default_domain_is_not_imported_twice(domain):
     assert [entry.domain for entry in onnx_model.opset_import] == [domain, "com.microsoft"]
 
 
-def test_the_default_domain_is_imported_where_it_is_missing():
+def test_a_missing_default_domain_is_imported():
     onnx_model = onnx.ModelProto.FromString(add_markers(model(("com.microsoft", 1))))
     assert [(entry.domain, entry.version) for entry in onnx_model.opset_import] == [("com.microsoft", 1), ("", 1)]
 
 
 @pytest.mark.parametrize("data", [b"garbage", b"\x3a\x7f", b"\x0b", b"\xff" * 20])
-def test_what_is_not_a_model_stays_as_it_is(data):
+def test_invalid_models_are_returned_unchanged(data):
     assert add_markers(data) == data
 
 
-def test_nodes_are_found_in_inner_graphs_too():
+def test_nodes_are_found_in_subgraphs():
     inner = helper.make_graph([helper.make_node("Neg", ["x"], ["y"], name="n")], "i", [], [])
     several = [
         helper.make_node("If", ["c"], ["y"], name="if", then_branch=inner, else_branch=inner),

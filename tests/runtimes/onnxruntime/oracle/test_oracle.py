@@ -21,7 +21,7 @@ def test_records_become_an_answer(fake_oracle):
     assert answer.operators[0].descriptor["desc"]["InputTensor"]["Sizes"] == [1]
 
 
-def test_operators_that_are_compiled_together_are_of_one_kernel(fake_oracle):
+def test_operators_compiled_together_share_a_kernel(fake_oracle):
     with fake_oracle() as oracle:
         answer = oracle.ask([b"operator made=0 operator made=0 compiled compiled operator made=0 compiled"])[0]
     assert [onnx_model.kernel for onnx_model in answer.operators] == [0, 0, 1]
@@ -41,14 +41,14 @@ def test_the_settings_reach_the_host(fake_oracle, options, shown):
     assert (node.op_type, node.name) == shown
 
 
-def test_one_process_is_asked_many_models(fake_oracle, starts):
+def test_a_single_process_answers_many_models(fake_oracle, starts):
     with fake_oracle() as oracle:
         assert words(oracle.ask([b"node"] * 20)) == ["created"] * 20
     assert starts() == 1
 
 
 @pytest.mark.parametrize(("word", "session"), [("die", "crashed"), ("babble", "crashed"), ("hang", "timeout")])
-def test_a_model_that_ends_its_process_is_blamed_alone(fake_oracle, starts, word, session):
+def test_a_model_that_ends_its_process_does_not_affect_others(fake_oracle, starts, word, session):
     with fake_oracle(timeout=1.5) as oracle:
         answers = oracle.ask([b"node", f"node operator {word}".encode(), b"node"])
     assert words(answers) == ["created", session, "created"]
@@ -57,12 +57,12 @@ def test_a_model_that_ends_its_process_is_blamed_alone(fake_oracle, starts, word
 
 
 @pytest.mark.parametrize("word", ["die-later", "gone-later"])
-def test_what_fails_only_after_others_is_not_the_models_fault(fake_oracle, word):
+def test_a_model_that_fails_after_others_is_retried_alone(fake_oracle, word):
     with fake_oracle() as oracle:
         assert words(oracle.ask([b"node", word.encode(), b"node"])) == ["created"] * 3
 
 
-def test_after_an_unusual_hresult_a_process_is_asked_no_more(fake_oracle, starts):
+def test_an_unusual_hresult_retires_the_process(fake_oracle, starts):
     with fake_oracle() as oracle:
         oracle.ask([b"operator made=80070057", b"node"])
         assert starts() == 1
@@ -70,12 +70,12 @@ def test_after_an_unusual_hresult_a_process_is_asked_no_more(fake_oracle, starts
     assert starts() == 2
 
 
-def test_another_level_than_the_one_asked_for_is_rejected(fake_oracle):
+def test_a_device_of_another_level_is_rejected(fake_oracle):
     with pytest.raises(InputError, match=r"expected a device of level 6\.4, found 0x5000"):
         fake_oracle(0x5000)
 
 
-def test_a_closed_oracle_is_not_asked(fake_oracle):
+def test_a_closed_oracle_rejects_questions(fake_oracle):
     oracle = fake_oracle()
     oracle.close()
     with pytest.raises(InputError, match="closed"):
@@ -90,6 +90,6 @@ def test_a_closed_oracle_is_not_asked(fake_oracle):
         ({"optimisation": "most"}, "expected one of off, basic, extended, all, found 'most'"),
     ],
 )
-def test_what_does_not_exist_is_named(options, message):
+def test_unknown_options_are_named(options, message):
     with pytest.raises(InputError, match=message):
         PlacementOracle(**options)
