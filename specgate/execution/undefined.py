@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _ELEMENTWISE_KERNELS: Final = frozenset({
     "absolute", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "bitwise_and", "bitwise_not",
     "bitwise_or", "bitwise_xor", "cast_elements", "ceil", "celu_of_any", "cos", "cosh", "divide", "elu", "equal", "erf",
-    "exp", "floor", "gelu", "greater", "greater_equal", "hard_sigmoid", "hard_swish", "require_between", "identity",
+    "exp", "floor", "gelu", "greater", "greater_equal", "hard_sigmoid", "hard_swish", "clip_between", "identity",
     "is_infinite", "is_not_a_number", "leaky_relu", "less", "less_equal", "log", "logical_and", "logical_not",
     "logical_or", "logical_xor", "maximum_of_all", "mean_of_all", "minimum_of_all", "mish", "multiply", "negative",
     "power", "prelu", "reciprocal", "relu", "remainder", "round_to_integer", "scaled_elu", "shift", "shrink", "sigmoid",

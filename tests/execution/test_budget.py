@@ -44,7 +44,7 @@ NOT_ENLARGED = {
     "add_blocks", "add_columns", "decode_image", "place_in_window", "rows_not_zero", "boxes_of_lists", "numbers_between", "paths_of_beams", "quantized_add", "remove_dimensions",
     "mel_weights", "row_of_map", "slice_counted", "slice_window", "values_at_words",
     # sequences and optionals do not have sizes
-    "empty_sequence", "has_value", "held_value", "join_sequence", "sequence_at", "sequence_length", "sequence_with",
+    "empty_sequence", "has_value", "optional_value", "join_sequence", "sequence_at", "sequence_length", "sequence_with",
     "sequence_without", "stated_value",
 }  # fmt: skip
 measured: set[str] = set()

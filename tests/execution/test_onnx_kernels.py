@@ -36,7 +36,7 @@ NAN = np.array([1, np.nan, 3], np.float32)
         ("scaled_matrix_product", [MATRIX, MATRIX.T, ROW], {}, "does not broadcast"),
         ("reduce_dimensions", [ROW, [1]], {"function": "SUM", "keep": True}, "axis 1 is out of range"),
         ("softmax_along", [ROW], {"axis": 1, "to_end": True}, "axis 1 is out of range"),
-        ("require_between", [ROW, np.zeros(2, np.float32)], {}, "expected a bound of one float32"),
+        ("clip_between", [ROW, np.zeros(2, np.float32)], {}, "expected a bound of one float32"),
         ("pad_ends", [ROW, [-2, -2]], {"mode": "constant"}, "at most the existing elements"),
         ("quantize_by_axis", [MATRIX, ROW[:2]], {"axis": 1}, "per-axis scales"),
         ("average_windows", [MATRIX[np.newaxis]], {"window": [5]}, "exceeds the padded input size 3"),
@@ -107,9 +107,9 @@ def test_integers_are_shrunk_exactly():
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
 def test_a_bound_that_is_left_out_is_finite(kind):
-    clipped = find_kernel("require_between")(np.array([np.inf, -np.inf], kind))
+    clipped = find_kernel("clip_between")(np.array([np.inf, -np.inf], kind))
     assert clipped.tolist() == [np.finfo(kind).max, np.finfo(kind).min]
-    assert find_kernel("require_between")(np.array([np.inf, -np.inf], kind), high=np.array(np.inf, kind))[0] == np.inf
+    assert find_kernel("clip_between")(np.array([np.inf, -np.inf], kind), high=np.array(np.inf, kind))[0] == np.inf
 
 
 @pytest.mark.parametrize(("keep", "shape"), [(True, (2, 1)), (False, (2,))])

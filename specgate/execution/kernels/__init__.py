@@ -16,7 +16,7 @@ _PACKAGE: Final = "specgate.execution.kernels"
 _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "activation": (
         "celu", "celu_of_any", "clamp", "clip", "clip_gradient", "elu", "gelu", "hard_sigmoid",
-        "hard_sigmoid_by_tensors", "hard_swish", "require_between", "leaky_relu", "linear", "mish",
+        "hard_sigmoid_by_tensors", "hard_swish", "clip_between", "leaky_relu", "linear", "mish",
         "parametric_softplus", "prelu", "prelu_of_channels", "raise_to", "relu", "relu_by_product", "relu_gradient",
         "scaled_elu", "scaled_elu_by_tensors", "scaled_tanh", "shrink", "sigmoid", "softplus", "softsign", "swish",
         "swish_by_tensor", "thresholded_relu",
@@ -136,8 +136,8 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "combine_elements", "combine_tuples", "scatter_elements", "scatter_tuples", "write_elements", "write_tuples",
     ),
     "sequence": (
-        "empty_sequence", "has_value", "held_value", "require_value", "join_sequence", "sequence_at", "sequence_length",
-        "sequence_of", "sequence_with", "sequence_without", "split_to_sequence",
+        "empty_sequence", "has_value", "optional_value", "make_optional", "join_sequence", "sequence_at",
+        "sequence_length", "sequence_of", "sequence_with", "sequence_without", "split_to_sequence",
     ),
     "signed_halves": (
         "arg_reduce_by_halves", "greater_by_halves", "greater_equal_by_halves", "less_by_halves",

@@ -337,7 +337,7 @@ def clamp(x: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
     if not is_float(x.dtype):
         low = ceil(low) if isfinite(low) else low
         high = floor(high) if isfinite(high) else high
-    return require_between(x, low, high)
+    return clip_between(x, low, high)
 
 
 _LARGEST_BFLOAT16: Final = (2 - 2.0**-7) * 2.0**127
@@ -395,7 +395,7 @@ def clip(
         return round_to(order_low_halves(values) if by_halves else values, x.dtype)
 
 
-def require_between(
+def clip_between(
     x: NDArray[Any], low: NDArray[Any] | float | None = None, high: NDArray[Any] | float | None = None
 ) -> NDArray[Any]:
     """Return min(max(x, low), high).
@@ -411,7 +411,7 @@ def require_between(
 
 
 def _cast_bound(bound: NDArray[Any] | float | None, dtype: np.dtype[Any], place: int) -> NDArray[Any]:
-    """Return a bound of `require_between` in the element type.
+    """Return a bound of `clip_between` in the element type.
 
     place: -1 for the lower bound, 1 for the upper.
     """

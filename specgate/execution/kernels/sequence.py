@@ -144,12 +144,12 @@ def split_to_sequence(
     ]
 
 
-def require_value(value: Any = None) -> ArrayList:
+def make_optional(value: Any = None) -> ArrayList:
     """Return an optional that holds `value`, or is empty."""
     return ArrayList(value)
 
 
-def held_value(value: Any) -> Any:
+def optional_value(value: Any) -> Any:
     """Return the content of an optional; other values are returned as is."""
     result = value.value if isinstance(value, ArrayList) else value
     if result is None:
