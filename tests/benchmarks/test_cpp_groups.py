@@ -33,7 +33,7 @@ def measure(capsys: pytest.CaptureFixture[str]) -> list[dict]:
     return groups
 
 
-def test_without_a_library_it_says_so(
+def test_missing_library_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
@@ -44,14 +44,16 @@ def test_without_a_library_it_says_so(
     assert len(timed) == (0 if next(compilers(), None) is None else 2)
 
 
-def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_compiler_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("specgate.dialects.directml.cpp.compilers.COMPILERS", {"absent": ("no-such-compiler",)})
     _, compiling = measure(capsys)
     assert [contender["missing"] for contender in compiling["contenders"]] == ["no C++ compiler is installed"] * 2
 
 
 @pytest.mark.oracle
-def test_ratios_are_of_one_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ratios_are_measured_in_a_single_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Compilation is timed in the test without a library."""
     if next(compilers(), None) is None:
         pytest.skip("NO C++ COMPILER is installed: nothing is measured")

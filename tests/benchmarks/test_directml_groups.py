@@ -19,7 +19,7 @@ def test_only_the_timed_line_counts() -> None:
     assert min(sleeper.seconds) >= 0.01
 
 
-def test_a_contender_that_reports_is_believed() -> None:
+def test_reported_times_of_a_contender_are_used() -> None:
     contender = Contender("clock", lambda: 42.0, reports=True)
     measure(Group("clocks", [contender]), 2)
     assert contender.seconds == [42.0, 42.0]

@@ -43,7 +43,7 @@ def test_a_peer_that_fails_at_its_node_is_missing() -> None:
     assert execute_groups._able(works, []) is works
 
 
-def test_a_peer_that_takes_long_is_called_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_peer_is_called_once(monkeypatch: pytest.MonkeyPatch) -> None:
     current = iter([1.0, 4.0])
     monkeypatch.setattr(execute_groups, "perf_counter", lambda: next(current))
     calls: list[int] = []
@@ -55,14 +55,14 @@ def test_a_peer_that_takes_long_is_called_once(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no signal ends a call on this system")
-def test_a_peer_that_takes_much_longer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_peer_is_stopped_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execute_groups, "GIVEN_UP", 1)
     result = execute_groups._able(Contender("peer", lambda: [None for _ in iter(int, 1)]), [])
     assert (result.call, result.seconds, result.missing) == (None, [], "given up after 1 s")
 
 
 @pytest.mark.parametrize(("operator", "views"), [("Transpose", True), ("Abs", False)])
-def test_views_that_the_reference_gives_are_copied(operator: str, views: bool) -> None:
+def test_reference_views_are_copied(operator: str, views: bool) -> None:
     pytest.importorskip("onnx")
     case = next(case for case in execute_cases.CASES if case.operator == operator)
     arrays = execute_cases.arrays_of(case)
@@ -74,7 +74,7 @@ def test_views_that_the_reference_gives_are_copied(operator: str, views: bool) -
     assert bool(message) == views
 
 
-def test_a_contender_that_has_run_for_long_runs_no_further_rounds() -> None:
+def test_slow_contender_runs_fewer_rounds() -> None:
     current = iter(np.arange(0, 1000, 2.0))
     group = Group("", [Contender("slow", lambda: None, own=True)], 0.0, clock=lambda: next(current), most_seconds=5.0)
     measure(group, 9)

@@ -22,7 +22,7 @@ onnx = pytest.importorskip("onnx", reason="the onnx package makes the models and
 pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 
 
-def test_the_models_are_sound(tmp_path: Path) -> None:
+def test_models_are_valid(tmp_path: Path) -> None:
     path = tmp_path / "chain.onnx"
     onnx.save(made_models.chain(40), path)
     onnx.checker.check_model(str(path), full_check=True)
@@ -59,7 +59,7 @@ def test_the_table_has_a_rate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert message.endswith("peak memory: not asked for\n\n")
 
 
-def test_reading_takes_little_memory_per_node(tmp_path: Path) -> None:
+def test_reading_uses_little_memory_per_node(tmp_path: Path) -> None:
     path = tmp_path / "chain.onnx"
     onnx.save(made_models.chain(5_000), path)
     read_model(path)
@@ -85,7 +85,7 @@ def irs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return result
 
 
-def test_the_irs_are_sound_and_as_large_as_real_ones(irs: dict[str, Path]) -> None:
+def test_irs_are_clean_and_as_large_as_real_models(irs: dict[str, Path]) -> None:
     counted = {}
     for name, path in irs.items():
         report = specgate.lint(path, targets=[ir_groups.TARGET])
@@ -102,7 +102,7 @@ def test_the_irs_are_sound_and_as_large_as_real_ones(irs: dict[str, Path]) -> No
 
 
 @pytest.mark.parametrize("name", ["resnet", "transformer"])
-def test_the_structure_of_an_ir_takes_little_memory(irs: dict[str, Path], name: str) -> None:
+def test_structure_of_an_ir_uses_little_memory(irs: dict[str, Path], name: str) -> None:
     size = irs[name].stat().st_size
     read_ir(irs[name])
     tracemalloc.start()
@@ -131,7 +131,7 @@ def test_irs_are_compared_with_read_model(irs: dict[str, Path], monkeypatch: pyt
     assert texts_by_name["peak memory of specgate's reader"].endswith("x the XML")
 
 
-def test_without_openvino_the_irs_give_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_openvino_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openvino", None)
     [group] = ir_groups.ir_groups()
     assert [contender.missing for contender in group.contenders] == [

@@ -25,7 +25,7 @@ def test_every_contender_reports_one_descriptor(monkeypatch: pytest.MonkeyPatch)
     assert titles == ["ONE_HOT,", "GEMM,", "CONVOLUTION,"]
 
 
-def test_rows_are_alike_and_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_differ_only_in_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_groups, "CHANGES", 200)
     rows = many_groups.alike_of("ONE_HOT")
     assert len({str(descriptor.fields) for descriptor in rows}) > 5

@@ -22,7 +22,7 @@ def absent(path: Path) -> None:
     raise ImportError("no such package", name="torch")
 
 
-def test_models_are_linted_cold_and_warm_and_many_in_a_run(
+def test_lint_is_measured_cold_warm_and_in_batches(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(lint_groups, "SIZES", ())

@@ -45,7 +45,7 @@ def script(capsys, shell="bash"):
         (["oracle", "install", "--s"], {"--system"}),
     ],
 )
-def test_what_bash_proposes(tmp_path, capsys, words, proposed):
+def test_bash_completions(tmp_path, capsys, words, proposed):
     (tmp_path / "specgate.bash").write_text(script(capsys), encoding="utf-8")
     (tmp_path / "models").mkdir()
     (tmp_path / "model.onnx").touch()
@@ -62,20 +62,20 @@ def test_other_shells_have_every_command(capsys, shell):
     assert all(name in message for name in choices[0])
 
 
-def test_a_shell_that_is_not_known(capsys):
+def test_unknown_shell_is_rejected(capsys):
     with pytest.raises(SystemExit) as left:
         main(["--print-completion", "dos"])
     assert left.value.code == 2
     assert "bash" in capsys.readouterr().err
 
 
-def test_without_the_package_it_is_reported(monkeypatch, capsys):
+def test_missing_completion_package_is_reported(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["--print-completion", "bash"]) == 2
     assert capsys.readouterr().err == "specgate: --print-completion requires shtab: pip install shtab\n"
 
 
-def test_the_version_is_output_and_no_complaint(capsys):
+def test_version_is_printed_to_standard_output(capsys):
     with pytest.raises(SystemExit):
         main(["--version"])
     caught = capsys.readouterr()

@@ -99,7 +99,7 @@ def exit_code(number: int) -> int:
         ("SIGKILL", -9, None),
     ],
 )
-def test_a_signal_ends_lint_with_all_its_processes(tmp_path: Path, name: str, code: int, message: str | None) -> None:
+def test_signal_ends_lint_and_its_subprocesses(tmp_path: Path, name: str, code: int, message: str | None) -> None:
     """Two workers, an inference process each, and multiprocessing's tracker.
 
     The report is not started.
@@ -128,7 +128,7 @@ def test_a_signal_ends_lint_in_one_process(tmp_path: Path, name: str) -> None:
 @linux_only
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGKILL"])
-def test_a_signal_ends_a_campaign_with_all_its_processes(tmp_path: Path, name: str) -> None:
+def test_signal_ends_a_campaign_and_its_subprocesses(tmp_path: Path, name: str) -> None:
     """Two workers, the process of each oracle, and multiprocessing's tracker."""
     pytest.importorskip("hypothesis", reason="NO CAMPAIGN IS ENDED: pip install hypothesis")
     pytest.importorskip("onnxruntime", reason="NO CAMPAIGN IS ENDED: pip install onnxruntime")
@@ -143,7 +143,7 @@ def test_a_signal_ends_a_campaign_with_all_its_processes(tmp_path: Path, name: s
 
 @pytest.mark.slow
 @posix_only
-def test_a_signal_while_a_file_is_written_leaves_the_old_one(tmp_path: Path) -> None:
+def test_signal_during_writing_keeps_the_old_file(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import os, signal, sys\n"
@@ -170,7 +170,7 @@ def test_a_signal_while_a_file_is_written_leaves_the_old_one(tmp_path: Path) -> 
 
 
 @posix_only
-def test_handlers_of_others_are_left_alone_and_ours_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signal_handlers_are_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     assert main(["targets", "onnx:17"]) == 0
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
@@ -182,7 +182,7 @@ def test_handlers_of_others_are_left_alone_and_ours_taken_away(monkeypatch: pyte
     "command",
     [["targets", "onnx:17"], ["--help"], ["support", "--target", "onnx:17"], ["lint", str(MODEL), "-t", "onnx:17"]],
 )
-def test_a_full_disk_behind_standard_output_is_reported(full: Path, command: list[str]) -> None:
+def test_full_disk_at_standard_output_is_reported(full: Path, command: list[str]) -> None:
     with full.open("wb", buffering=0) as output:
         run = subprocess.run(
             [sys.executable, "-m", "specgate", *command],
@@ -196,7 +196,7 @@ def test_a_full_disk_behind_standard_output_is_reported(full: Path, command: lis
 @pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize("more", [[], ["-o", "-"]])
-def test_a_reader_that_leaves_is_no_message(more: list[str]) -> None:
+def test_closed_reader_causes_no_message(more: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     run = subprocess.run(
@@ -209,7 +209,7 @@ def test_a_reader_that_leaves_is_no_message(more: list[str]) -> None:
 
 @pytest.mark.slow
 @posix_only
-def test_a_closed_standard_output_is_reported_and_needed_only_without_a_file(tmp_path: Path) -> None:
+def test_closed_standard_output_is_reported_only_if_used(tmp_path: Path) -> None:
     command = f"{sys.executable} -m specgate support --target onnx:17"
     run = subprocess.run(f"{command} >&-", shell=True, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE)
     assert (run.returncode, run.stderr) == (2, "specgate: cannot write to standard output: it is closed\n")
@@ -225,7 +225,7 @@ def test_a_closed_standard_output_is_reported_and_needed_only_without_a_file(tmp
 
 
 @posix_only
-def test_reports_stay_pipes_and_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_preserve_pipes_and_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "target.json").write_text("old", encoding="utf-8")
     (tmp_path / "link.json").symlink_to("target.json")
@@ -247,7 +247,7 @@ def test_reports_stay_pipes_and_links(tmp_path: Path, monkeypatch: pytest.Monkey
         ["--baseline", "r", "--update-baseline", "-o", "r"],
     ],
 )
-def test_two_reports_in_one_file_are_rejected_before_anything_is_checked(tmp_path, monkeypatch, capsys, more) -> None:
+def test_two_reports_to_the_same_file_are_rejected_first(tmp_path, monkeypatch, capsys, more) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["lint", str(MODEL), "-t", "onnx:17", *more]) == 2
     caught = capsys.readouterr()
@@ -256,7 +256,7 @@ def test_two_reports_in_one_file_are_rejected_before_anything_is_checked(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_two_arrays_in_one_file_are_rejected(tmp_path, monkeypatch, capsys) -> None:
+def test_two_arrays_to_the_same_file_are_rejected(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     file = str(DATA / "dxdispatch/one_hot.json")
     assert main(["run", file, "-o", "scores=a.npy", "-o", "rows=a.npy"]) == 2
@@ -265,7 +265,7 @@ def test_two_arrays_in_one_file_are_rejected(tmp_path, monkeypatch, capsys) -> N
 
 
 @posix_only
-def test_an_array_goes_through_a_pipe(tmp_path, monkeypatch) -> None:
+def test_array_output_supports_pipes(tmp_path, monkeypatch) -> None:
     np = pytest.importorskip("numpy")
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
@@ -278,7 +278,7 @@ def test_an_array_goes_through_a_pipe(tmp_path, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_signs_that_the_encoding_of_standard_output_lacks_are_spelt_plainly(encoding):
+def test_characters_missing_from_the_encoding_fall_back_to_ascii(encoding):
     run = [sys.executable, "-m", "specgate", "diff", "directml:6.3", "directml:6.4"]
     done = subprocess.run(run, env={**ENVIRONMENT, "PYTHONIOENCODING": encoding}, capture_output=True, check=True)
     assert done.stdout.decode(encoding).startswith("directml:6.3 -> directml:6.4: ")

@@ -72,37 +72,37 @@ def command(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("at", ["specgate.loading", "specgate.api", "specgate.verdict", "specgate.cli", "argparse"])
-def test_an_interrupt_while_a_command_is_imported(tmp_path: Path, command: list[str], at: str) -> None:
+def test_interrupt_during_imports(tmp_path: Path, command: list[str], at: str) -> None:
     assert run(tmp_path, AT_IMPORT, [*command, "targets", "onnx:17"], at) == (INTERRUPTED, "", "")
 
 
-def test_an_interrupt_while_a_command_works_is_reported(tmp_path: Path, command: list[str]) -> None:
+def test_interrupt_during_a_command_is_reported(tmp_path: Path, command: list[str]) -> None:
     outputs = run(tmp_path, AT_IMPORT, [*command, "targets", "onnx:17"], "specgate.cli.tables")
     assert outputs == (INTERRUPTED, "", "specgate: interrupted\n")
 
 
-def test_an_interrupt_after_a_command_leaves_what_it_reported(tmp_path: Path, command: list[str]) -> None:
+def test_interrupt_after_a_command_keeps_its_output(tmp_path: Path, command: list[str]) -> None:
     code, message, errors = run(tmp_path, AT_EXIT, [*command, "targets", "onnx:17"])
     assert (code, errors) == (INTERRUPTED, "")
     assert message.startswith("onnx:17")
 
 
 @pytest.mark.parametrize("at", ["specgate.api", "specgate.verdict"])
-def test_a_program_that_imports_specgate_is_reported(tmp_path: Path, at: str) -> None:
+def test_interrupt_of_a_program_that_imports_specgate(tmp_path: Path, at: str) -> None:
     program = tmp_path / "program.py"
     program.write_text("try:\n    import specgate\nexcept KeyboardInterrupt:\n    print('told')\n", encoding="utf-8")
     assert run(tmp_path, AT_IMPORT, [sys.executable, str(program)], at) == (0, "told\n", "")
 
 
 @pytest.mark.parametrize("at", ["specgate.api", "specgate.cli.tables"])
-def test_an_interrupt_while_a_class_is_made(tmp_path: Path, command: list[str], at: str) -> None:
+def test_interrupt_during_class_creation(tmp_path: Path, command: list[str], at: str) -> None:
     """Python 3.11 raises a different error."""
     code, message, errors = run(tmp_path, AT_CLASS, [*command, "targets", "onnx:17"], at)
     assert (code, message) == (INTERRUPTED, "")
     assert errors == ("" if at == "specgate.api" else "specgate: interrupted\n")
 
 
-def test_an_interrupt_ends_the_loop_of_a_shell(tmp_path: Path, command: list[str]) -> None:
+def test_interrupt_ends_a_shell_loop(tmp_path: Path, command: list[str]) -> None:
     """A shell treats a command that exits with a code as having handled the interrupt."""
     (tmp_path / "kernels.py").write_text("import os, signal\nos.killpg(0, signal.SIGINT)\n", encoding="utf-8")
     words = shlex.join([*command, "--kernels", str(tmp_path / "kernels.py"), "targets", "onnx:17"])

@@ -52,7 +52,7 @@ def test_an_accepted_descriptor_exits_0(capsys, tmp_path):
     assert capsys.readouterr().out == "accepted   directml:4.1  ONE_HOT  good.json\n"
 
 
-def test_a_rejected_descriptor_exits_1_and_gives_the_reason_and_from_where_on(capsys, tmp_path):
+def test_rejected_descriptor_exits_1_with_reason_and_first_level(capsys, tmp_path):
     bad = {**GOOD, "desc": {**GOOD["desc"], "IndicesTensor": {"DataType": "INT64", "Sizes": [1, 1, 3, 1]}}}
     assert main(["check", write(tmp_path / "bad.json", bad), "-t", "directml:2.1"]) == 1
     text = capsys.readouterr().out
@@ -62,7 +62,7 @@ def test_a_rejected_descriptor_exits_1_and_gives_the_reason_and_from_where_on(ca
     assert "cast IndicesTensor to UINT32 (exact from 0 to 2**32 - 1) or use feature level 3.0" in " ".join(text.split())
 
 
-def test_a_json_text_is_checked_as_it_is(capsys):
+def test_json_argument_is_checked_directly(capsys):
     assert main(["check", json.dumps(BAD), "-t", "directml:4.1"]) == 1
     message = "Axis must be less than the DimensionCount of IndicesTensor: Axis is 4 and IndicesTensor has rank 4."
     text = flowing(capsys.readouterr().out)
@@ -72,7 +72,7 @@ def test_a_json_text_is_checked_as_it_is(capsys):
     assert "rule: Axis < rank(IndicesTensor)" in capsys.readouterr().out
 
 
-def test_several_targets_give_one_verdict_each(capsys, tmp_path):
+def test_each_target_has_a_verdict(capsys, tmp_path):
     file = write(tmp_path / "good.json", GOOD)
     assert main(["check", file, "-t", "directml:1.0", "-t", "directml:windows-10-2004"]) == 1
     lines = capsys.readouterr().out.splitlines()
@@ -91,7 +91,7 @@ def test_a_device_capability_is_a_note(capsys):
     assert "requires a device with DoublePrecisionFloatShaderOps" in capsys.readouterr().out
 
 
-def test_json_holds_the_same_verdicts(capsys, tmp_path):
+def test_json_contains_the_same_verdicts(capsys, tmp_path):
     files = [write(tmp_path / "good.json", GOOD), write(tmp_path / "bad.json", BAD)]
     assert main(["check", *files, "-t", "directml:4.1", "--format", "json"]) == 1
     answer = json.loads(capsys.readouterr().out)
@@ -140,7 +140,7 @@ def test_special_files_are_rejected_without_waiting(capsys, tmp_path):
     assert main(["lint", "pipe.json", "-t", "directml:4.1"]) == 2
 
 
-def test_lint_of_a_clean_model_counts_what_it_does_not_know(capsys, tmp_path):
+def test_lint_of_a_clean_model_counts_unknown_nodes(capsys, tmp_path):
     assert main(["lint", ONNX, "-t", "onnx:17"]) == 0
     assert "0 findings in 6 nodes" in capsys.readouterr().out
     assert main(["lint", str(DATA / "models"), "-t", "openvino:2024.0", "-t", "onnx:17"]) == 1
@@ -157,7 +157,7 @@ def test_lint_finds_an_import_above_the_target(capsys):
     assert "uses opset 17, but the target supports up to 15" in capsys.readouterr().out
 
 
-def test_lint_finds_an_ir_version_that_a_release_does_not_read(capsys):
+def test_lint_finds_an_unsupported_ir_version(capsys):
     assert main(["lint", ONNX, "-t", "onnx:1.9", "--format", "json"]) == 1
     result = json.loads(capsys.readouterr().out)["findings"]
     assert {f["id"] for f in result} == {"onnx/model/opset-import", "onnx/model/ir-version"}
@@ -172,7 +172,7 @@ def test_lint_of_a_layer_of_a_later_opset(capsys):
     assert (result[0]["first_level"], result[0]["levels"]) == (None, [])  # undecided there because of its sizes
 
 
-def test_a_model_of_another_dialect_does_not_look_clean(capsys):
+def test_model_of_another_dialect_is_not_reported_as_clean(capsys):
     assert main(["lint", ONNX, "-t", "directml:5.0"]) == 1
     assert "it was not checked" in flowing(capsys.readouterr().out)
 
@@ -190,7 +190,7 @@ def test_every_format_is_well_formed(capsys, chosen):
     assert "openvino/OneHot/version" in text
 
 
-def test_output_goes_to_a_file_whole(capsys, tmp_path):
+def test_output_file_is_written_completely(capsys, tmp_path):
     assert main(["lint", IR, "-t", "openvino:opset13", "--format", "sarif", "-o", "report.sarif"]) == 1
     assert capsys.readouterr().out == ""
     assert json.loads((tmp_path / "report.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
@@ -199,7 +199,7 @@ def test_output_goes_to_a_file_whole(capsys, tmp_path):
 
 
 @pytest.mark.slow
-def test_several_processes_say_the_same_as_one(capsys):
+def test_parallel_output_matches_a_single_process(capsys):
     folder = str(DATA / "models")
     argv = ["lint", folder, "-t", "onnx:17", "-t", "openvino:opset13", "--format", "json"]
     codes = [main([*argv, "--jobs", jobs]) for jobs in ("1", "3")]
@@ -208,7 +208,7 @@ def test_several_processes_say_the_same_as_one(capsys):
     assert reports[0] == reports[1]
 
 
-def test_an_unusable_file_does_not_hide_the_others(capsys, tmp_path):
+def test_unusable_file_does_not_hide_other_files(capsys, tmp_path):
     (tmp_path / "broken.onnx").write_bytes(b"\xff\xff\xff")
     assert main(["lint", "broken.onnx", ONNX, "-t", "onnx:15"]) == 2
     caught = capsys.readouterr()
@@ -216,7 +216,7 @@ def test_an_unusable_file_does_not_hide_the_others(capsys, tmp_path):
     assert "broken.onnx" in caught.err
 
 
-def test_configuration_gives_targets_ignores_and_a_baseline(capsys, tmp_path):
+def test_configuration_defines_targets_ignores_and_a_baseline(capsys, tmp_path):
     (tmp_path / "specgate.toml").write_text(
         'targets = ["onnx:onnxruntime-1.10"]\nbaseline = "baseline.json"\n', encoding="utf-8"
     )
@@ -244,7 +244,7 @@ def test_an_ignore_without_a_reason_is_unusable(capsys, tmp_path):
 
 
 @pytest.mark.slow
-def test_results_do_not_depend_on_the_hash_seed():
+def test_results_are_independent_of_the_hash_seed():
     command = [sys.executable, "-m", "specgate", "lint", "tests/data/models", "-t", "openvino:opset13", "-t", "onnx:12"]
     outputs = [
         subprocess.run(
@@ -255,7 +255,7 @@ def test_results_do_not_depend_on_the_hash_seed():
     assert outputs[0] == outputs[1] != b""
 
 
-def test_a_closed_pipe_is_no_traceback():
+def test_closed_pipe_causes_no_traceback():
     command = f"{sys.executable} -m specgate targets | head -1"
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True)
     assert "Traceback" not in done.stderr
@@ -284,7 +284,7 @@ def dynamic(tmp_path):
     return "dynamic.onnx"
 
 
-def test_lint_names_the_dimension_to_pin_and_takes_it(capsys, tmp_path, dynamic):
+def test_lint_names_and_accepts_the_dimension_to_pin(capsys, tmp_path, dynamic):
     (tmp_path / "specgate.toml").write_text('custom_domains = ["com.acme"]', encoding="utf-8")
     assert main(["lint", dynamic, "-t", "onnx:17", "--verbose"]) == 0
     text = flowing(capsys.readouterr().out)
@@ -296,25 +296,25 @@ def test_lint_names_the_dimension_to_pin_and_takes_it(capsys, tmp_path, dynamic)
     assert "onnx/OneHot/output-sizes" in capsys.readouterr().out
 
 
-def test_lint_without_inference_knows_less(capsys, tmp_path, dynamic):
+def test_lint_without_inference_leaves_more_undecided(capsys, tmp_path, dynamic):
     (tmp_path / "specgate.toml").write_text('custom_domains = ["com.acme"]', encoding="utf-8")
     assert main(["lint", dynamic, "-t", "onnx:17", "--pin", "batch=8", "--no-infer", "-v"]) == 0
     assert "indices has an unknown type" in flowing(capsys.readouterr().out)
 
 
-def test_lint_reports_a_domain_that_the_configuration_does_not_know(capsys, dynamic):
+def test_lint_reports_a_domain_missing_from_the_configuration(capsys, dynamic):
     assert main(["lint", dynamic, "-t", "onnx:17", "--format", "json"]) == 1
     (result,) = json.loads(capsys.readouterr().out)["findings"]
     assert (result["id"], result["severity"]) == ("onnx/model/custom-domain", "warning")
 
 
 @pytest.mark.parametrize("pin", ["batch", "batch=", "=8", "batch=-1", "batch=1.5", "batch=" + "9" * 30, "batch=²"])
-def test_a_pin_that_is_none(capsys, dynamic, pin):
+def test_invalid_pin_is_rejected(capsys, dynamic, pin):
     assert main(["lint", dynamic, "-t", "onnx:17", f"--pin={pin}"]) == 2
     assert "expected --pin NAME=SIZE" in capsys.readouterr().err
 
 
-def test_a_pin_twice(capsys, dynamic):
+def test_duplicate_pin_is_rejected(capsys, dynamic):
     assert main(["lint", dynamic, "-t", "onnx:17", "--pin", "a=1", "--pin", "a=2"]) == 2
     assert "expected one size for 'a', found 1 and 2" in capsys.readouterr().err
 
@@ -332,7 +332,7 @@ def test_a_pin_twice(capsys, dynamic):
         ("place", "model.onnx", ["-t", "onnxruntime:1.24.4", "-o", "model.onnx"]),
     ],
 )
-def test_no_output_replaces_what_is_read(capsys, tmp_path, command, model, options):
+def test_output_never_overwrites_an_input(capsys, tmp_path, command, model, options):
     write(tmp_path / "good.json", GOOD)
     (tmp_path / "link.json").symlink_to("good.json")
     (tmp_path / "specgate.toml").write_text('severity = "note"\n', encoding="utf-8")
@@ -364,7 +364,7 @@ def test_json_is_recognised_in_a_file_of_any_name(capsys, tmp_path, command):
         ('{"type": ' + "9" * 5000 + "}", "bad.json: not usable JSON: a number is too long"),
     ],
 )
-def test_what_is_no_usable_json_is_reported_in_our_words_and_with_its_line(capsys, tmp_path, content, message):
+def test_invalid_json_is_reported_with_its_line(capsys, tmp_path, content, message):
     file = tmp_path / "bad.json"
     file.write_text(content, encoding="utf-8")
     assert main(["check", str(file), "-t", "directml:4.1"]) == 2
@@ -392,7 +392,7 @@ def test_check_gives_the_reason_an_operator_has_no_table(capsys, tmp_path):
     )
 
 
-def test_check_says_of_which_dialect_no_target_was_given(capsys, tmp_path):
+def test_check_names_the_dialect_without_a_target(capsys, tmp_path):
     good, node = write(tmp_path / "good.json", GOOD), write(tmp_path / "node.json", {"op_type": "Abs", "inputs": []})
     assert main(["check", good, "-t", "onnx:17"]) == 2
     message = capsys.readouterr().err
@@ -401,14 +401,14 @@ def test_check_says_of_which_dialect_no_target_was_given(capsys, tmp_path):
     assert "note: skipped the onnx descriptors: none of the targets is for onnx" in capsys.readouterr().err
 
 
-def test_a_file_name_with_a_line_end_is_reported_on_one_line(capsys, tmp_path):
+def test_file_name_with_a_newline_is_reported_on_one_line(capsys, tmp_path):
     file = tmp_path / "two\nlines.json"
     file.write_text("{", encoding="utf-8")
     assert main(["check", str(file), "-t", "directml:4.1"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_folder_that_is_gone_or_cannot_be_read_is_reported(capsys, tmp_path, monkeypatch):
+def test_missing_or_unreadable_folder_is_reported(capsys, tmp_path, monkeypatch):
     file = write(tmp_path / "good.json", GOOD)
     gone = tmp_path / "gone"
     gone.mkdir()
@@ -427,7 +427,7 @@ def test_a_folder_that_is_gone_or_cannot_be_read_is_reported(capsys, tmp_path, m
 
 
 @pytest.mark.parametrize("command", ["check", "lint"])
-def test_a_wrong_target_of_the_configuration_is_reported_with_its_file(capsys, tmp_path, command):
+def test_wrong_configured_target_is_reported_with_its_file(capsys, tmp_path, command):
     file = write(tmp_path / "good.json", GOOD)
     (tmp_path / "specgate.toml").write_text('targets = ["directml:77"]\n', encoding="utf-8")
     assert main([command, file]) == 2
@@ -436,7 +436,7 @@ def test_a_wrong_target_of_the_configuration_is_reported_with_its_file(capsys, t
     assert "specgate.toml" not in capsys.readouterr().err
 
 
-def test_a_configuration_may_begin_with_a_byte_order_mark(capsys, tmp_path):
+def test_configuration_may_have_a_byte_order_mark(capsys, tmp_path):
     file = write(tmp_path / "good.json", GOOD)
     (tmp_path / "specgate.toml").write_text('targets = ["directml:4.1"]\n', encoding="utf-8-sig")
     assert main(["lint", file]) == 0
@@ -444,7 +444,7 @@ def test_a_configuration_may_begin_with_a_byte_order_mark(capsys, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--input", "--output"])
-def test_a_name_is_given_to_run_once(capsys, tmp_path, option):
+def test_run_rejects_duplicate_names(capsys, tmp_path, option):
     file = write(tmp_path / "good.json", GOOD)
     assert main(["run", file, option, "A=a.npy", option, "A=b.npy"]) == 2
     assert f"expected {option} 'A' once, found it twice" in capsys.readouterr().err

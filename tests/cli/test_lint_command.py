@@ -93,7 +93,7 @@ def test_colours_only_on_a_terminal(monkeypatch, capsys):
     assert shows_colours("--color", "always")
 
 
-def test_the_life_of_a_baseline(repository, capsys):
+def test_baseline_lifecycle(repository, capsys):
     lint = ["lint", "m.onnx", "--baseline", "b.json"]
     assert main([*lint, "-t", "onnx:15", "--update-baseline"]) == 0
     assert main([*lint, "-t", "onnx:15"]) == 0
@@ -110,7 +110,7 @@ def test_the_life_of_a_baseline(repository, capsys):
     assert "baseline-stale" not in capsys.readouterr().out  # entries of other files stay
 
 
-def test_a_known_finding_that_is_gone_is_noted(repository, capsys):
+def test_resolved_baseline_finding_is_noted(repository, capsys):
     lint = ["lint", "m.onnx", "-t", "onnx:15", "--baseline", "b.json"]
     main([*lint, "--update-baseline"])
     baseline = json.loads((repository / "b.json").read_text(encoding="utf-8"))
@@ -125,7 +125,7 @@ def test_a_known_finding_that_is_gone_is_noted(repository, capsys):
     }
 
 
-def test_an_unusable_file_loses_nothing_of_the_baseline(repository, capsys):
+def test_unusable_file_keeps_its_baseline_entries(repository, capsys):
     lint = ["lint", "m.onnx", "-t", "onnx:15", "--baseline", "b.json", "--update-baseline"]
     assert main(lint) == 0
     before = (repository / "b.json").read_bytes()
@@ -142,7 +142,7 @@ def test_an_unusable_file_loses_nothing_of_the_baseline(repository, capsys):
         ("until = 2020-01-31\n", 1, ["onnx/model/opset-import", "specgate/ignore-expired"]),
     ],
 )
-def test_ignores_hold_until_their_date(repository, capsys, until, code, ids):
+def test_ignores_apply_until_their_date(repository, capsys, until, code, ids):
     configure(repository, f'targets = ["onnx:15"]\n{IGNORE}{until}')
     assert main(["lint", "m.onnx", "--format", "json"]) == code
     report = json.loads(capsys.readouterr().out)
@@ -150,14 +150,14 @@ def test_ignores_hold_until_their_date(repository, capsys, until, code, ids):
     assert [finding["ignored"] for finding in report["ignored"]] == ["the runtime is updated soon"] * (code == 0)
 
 
-def test_an_ignore_that_matches_nothing_is_a_finding(repository, capsys):
+def test_unmatched_ignore_is_a_finding(repository, capsys):
     configure(repository, f'targets = ["onnx:17"]\n{IGNORE}path = "m.onnx"\n')
     assert main(["lint", "m.onnx", "--format", "json"]) == 1
     (result,) = json.loads(capsys.readouterr().out)["findings"]
     assert (result["id"], result["severity"]) == ("specgate/ignore-stale", "warning")
 
 
-def test_named_files_that_are_no_models_are_skipped_only_on_request(repository, capsys):
+def test_named_files_that_are_not_models_are_skipped_on_request(repository, capsys):
     (repository / "package.json").write_text("{}", encoding="utf-8")
     assert main(["lint", "package.json", "m.onnx", "-t", "onnx:17"]) == 2
     assert main(["lint", "--only-models", "package.json", "m.onnx", "-t", "onnx:17"]) == 0

@@ -31,7 +31,7 @@ def test_a_json_schema_in_a_folder_is_skipped(folder, capsys):
     assert "schema" not in "".join(capsys.readouterr())
 
 
-def test_they_are_counted_once_where_more_is_asked_for(folder, capsys):
+def test_verbose_lint_counts_skipped_files_once(folder, capsys):
     assert main(["lint", "models", "--target", "directml:5.0", "-v"]) == 0
     error = capsys.readouterr().err
     assert error.count("\n") == 1
@@ -39,7 +39,7 @@ def test_they_are_counted_once_where_more_is_asked_for(folder, capsys):
     assert "package.json" in error
 
 
-def test_a_file_that_is_named_is_read(folder, capsys):
+def test_explicitly_named_file_is_read(folder, capsys):
     assert main(["lint", "models/schema.json", "--target", "directml:5.0"]) == 2
     assert "schema.json: expected a descriptor of DirectML" in capsys.readouterr().err
 

@@ -36,7 +36,7 @@ def run(capsys, *arguments):
     return code, out, err
 
 
-def test_the_summary_comes_first_then_what_is_elsewhere_then_the_fix(shapes, capsys):
+def test_summary_precedes_fallback_nodes_and_fixes(shapes, capsys):
     code, out, _ = run(capsys, shapes, "-t", DML)
     lines = out.splitlines()
     assert code == 0
@@ -75,7 +75,7 @@ def test_json_has_every_node(shapes, capsys):
     assert [entry["provider"] for entry in document["nodes"]] == ["DirectML", "CPU", "DirectML", "CPU"]
 
 
-def test_a_page(shapes, tmp_path, capsys):
+def test_html_report(shapes, tmp_path, capsys):
     target = tmp_path / "page.html"
     assert run(capsys, shapes, "-t", DML, "--format", "html", "-o", str(target))[:2] == (0, "")
     page = target.read_text(encoding="utf-8")
@@ -86,7 +86,7 @@ def test_a_page(shapes, tmp_path, capsys):
     assert "export at opset 21" in page
 
 
-def test_names_in_a_page_are_text(tmp_path, capsys):
+def test_names_in_html_are_escaped(tmp_path, capsys):
     path = tmp_path / "m.onnx"
     onnx.save(model(graph([relu("x", "y", name="<script>alert(1)</script>")])), path)
     _, page, _ = run(capsys, str(path), "-t", DML, "--format", "html")

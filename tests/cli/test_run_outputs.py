@@ -69,7 +69,7 @@ def test_maps_are_saved_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert not (tmp_path / "z.npy").exists()
 
 
-def test_texts_and_arrays_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_strings_and_arrays_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = helper.TensorProto.STRING
     value = [helper.make_tensor_value_info(name, text, [2]) for name in ("x", "y")]
     path = save_model(tmp_path / "t.onnx", [helper.make_node("Identity", ["x"], ["y"])], value[:1], value[1:])
@@ -114,7 +114,7 @@ def test_names_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str], k
     assert not any(line.startswith("::") or "\x1b" in line or "##[" in line for line in printed.split("\n"))
 
 
-def test_standard_output_gets_one_output_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary) -> None:
+def test_standard_output_accepts_a_single_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary) -> None:
     monkeypatch.chdir(tmp_path)
     np.save("x.npy", np.ones(2, np.float32))
     value = [helper.make_tensor_value_info(name, FLOAT, [2]) for name in ("x", "y", "z")]

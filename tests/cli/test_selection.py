@@ -63,7 +63,7 @@ def find_ids(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, 
         (["--select", "onnx/*/changed"], [], 0),
     ],
 )
-def test_rules_are_selected_alike(
+def test_check_and_lint_select_the_same_rules(
     capsys: pytest.CaptureFixture[str], command: str, options: list[str], ids: list[str], code: int
 ) -> None:
     inputs, document = find_ids(capsys, command, *BOTH, *options)
@@ -71,7 +71,7 @@ def test_rules_are_selected_alike(
     assert document["counts"]["hidden"] == 2 - len(ids)
 
 
-def test_severity_hides_and_fail_on_decides_the_exit_code(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+def test_severity_filters_and_fail_on_sets_the_exit_code(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
     stale = '[[ignore]]\nrule = "onnx/OneHot/axis-range"\nreason = "as it was"\n'  # a note if no file is named
     (repository / "specgate.toml").write_text(stale, encoding="utf-8")
     note = ["lint", "m.onnx", "-t", "onnx:28"]
@@ -90,7 +90,7 @@ def test_severity_hides_and_fail_on_decides_the_exit_code(capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("chosen", ["text", "json", "sarif", "junit", "github", "html"])
-def test_every_format_has_only_what_is_selected(capsys: pytest.CaptureFixture[str], chosen: str) -> None:
+def test_every_format_has_only_selected_findings(capsys: pytest.CaptureFixture[str], chosen: str) -> None:
     assert main(["lint", *BOTH, "--format", chosen, "--select", TYPE]) == 1
     text = capsys.readouterr().out
     assert TYPE in text
@@ -113,7 +113,7 @@ def test_every_format_has_only_what_is_selected(capsys: pytest.CaptureFixture[st
     ],
 )
 @pytest.mark.parametrize("option", ["--select", "--ignore"])
-def test_an_id_that_no_rule_has_is_rejected(
+def test_unknown_rule_id_is_rejected(
     capsys: pytest.CaptureFixture[str], option: str, inputs: str, message: str
 ) -> None:
     assert main(["lint", *BOTH, option, inputs]) == 2
@@ -122,7 +122,7 @@ def test_an_id_that_no_rule_has_is_rejected(
     assert message in output
 
 
-def test_ids_that_findings_have_are_known(capsys: pytest.CaptureFixture[str]) -> None:
+def test_finding_ids_are_known_rule_ids(capsys: pytest.CaptureFixture[str]) -> None:
     ir = str(DATA / "models/onehot16_openvino.xml")
     ids = set()
     for file, target in (
@@ -137,7 +137,7 @@ def test_ids_that_findings_have_are_known(capsys: pytest.CaptureFixture[str]) ->
         expect_rule(name)
 
 
-def test_a_pattern_covers_whole_segments() -> None:
+def test_pattern_matches_whole_segments() -> None:
     assert matches("directml/GEMM", "directml/GEMM/same-type")
     assert not matches("directml/GEMM", "directml/GEMM1/same-type")
     assert not matches("directml/*/level", "directml/GEMM")
@@ -159,7 +159,7 @@ def test_statistics_count_findings_and_files_most_first(capsys: pytest.CaptureFi
     assert len(document["findings"]) == 3
 
 
-def test_the_configuration_says_the_same(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+def test_configuration_matches_the_options(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
     settings = (
         'severity = "warning"\nfail_on = "never"\nselect = ["directml"]\nstatistics = true\n'
         f'ignore = ["{AXIS}", {{rule = "{TYPE}", path = "other.json", reason = "known"}}]\n'
@@ -184,7 +184,7 @@ def test_the_configuration_says_the_same(capsys: pytest.CaptureFixture[str], rep
         ("statistics = 1", "statistics: expected true or false, found an integer"),
     ],
 )
-def test_wrong_settings_are_named(
+def test_invalid_settings_are_named(
     capsys: pytest.CaptureFixture[str], repository: Path, settings: str, message: str
 ) -> None:
     (repository / "specgate.toml").write_text(settings + "\n", encoding="utf-8")

@@ -44,7 +44,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def fed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+def run_with_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     """Run a command with bytes or text as standard input; return its exit code, output and errors."""
 
     def call(data: bytes | str, *arguments: str) -> tuple[int, str, str]:
@@ -70,10 +70,10 @@ def fed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     ],
     ids=["json", "indented", "comments", "yaml", "lines", "list"],
 )
-def test_text_is_recognised_and_findings_have_their_lines(
-    fed: Any, command: str, data: bytes | str, operator: str, line: int
+def test_text_is_detected_and_findings_have_lines(
+    run_with_input: Any, command: str, data: bytes | str, operator: str, line: int
 ) -> None:
-    code, out, _ = fed(data, command, "-", "-t", "directml:4.1", "--format", "json")
+    code, out, _ = run_with_input(data, command, "-", "-t", "directml:4.1", "--format", "json")
     document = json.loads(out)
     (result,) = document["findings"]
     assert (code, document["files"], result["id"]) == (1, ["<stdin>"], AXIS)
@@ -83,11 +83,11 @@ def test_text_is_recognised_and_findings_have_their_lines(
 
 @pytest.mark.parametrize(("model", "target"), [(ONNX, "onnx:15"), (IR, "openvino:2024.0"), (DISPATCH, "directml:2.1")])
 @pytest.mark.parametrize("command", ["check", "lint"])
-def test_a_model_through_standard_input_is_checked_as_its_file(
-    fed: Any, command: str, model: Path, target: str
+def test_model_on_standard_input_is_checked_like_its_file(
+    run_with_input: Any, command: str, model: Path, target: str
 ) -> None:
-    code, out, _ = fed(model.read_bytes(), command, "-", "-t", target, "--format", "json")
-    expected, plain, _ = fed(b"", command, str(model), "-t", target, "--format", "json")
+    code, out, _ = run_with_input(model.read_bytes(), command, "-", "-t", target, "--format", "json")
+    expected, plain, _ = run_with_input(b"", command, str(model), "-t", target, "--format", "json")
 
     def read_output(text: str) -> list[Any]:
         return [
@@ -104,12 +104,12 @@ def test_a_model_through_standard_input_is_checked_as_its_file(
 
 
 @pytest.mark.slow
-def test_lint_takes_it_beside_files_and_in_several_processes(fed: Any) -> None:
+def test_lint_accepts_standard_input_with_files_and_jobs(run_with_input: Any) -> None:
     arguments = ["lint", str(IR), "-", "-t", "onnx:15", "-t", "openvino:2024.0", "--format", "json"]
-    code, out, _ = fed(ONNX.read_bytes(), *arguments)
+    code, out, _ = run_with_input(ONNX.read_bytes(), *arguments)
     assert code == 1
     assert json.loads(out)["files"] == [str(IR), "<stdin>"]
-    assert fed(ONNX.read_bytes(), *arguments, "-j", "2") == (code, out, "")
+    assert run_with_input(ONNX.read_bytes(), *arguments, "-j", "2") == (code, out, "")
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,11 @@ def test_lint_takes_it_beside_files_and_in_several_processes(fed: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["check", "lint", "run", "minimum"])
-def test_what_is_unusable_is_one_message(fed: Any, command: str, data: bytes, message: str) -> None:
+def test_unusable_standard_input_is_a_single_message(
+    run_with_input: Any, command: str, data: bytes, message: str
+) -> None:
     more = ["-t", "directml:4.1"] if command in {"check", "lint"} else []
-    code, out, err = fed(data, command, "-", *more)
+    code, out, err = run_with_input(data, command, "-", *more)
     assert code == 2
     assert out.count("\n") <= (command == "lint")  # whose report is of no file then
     assert err.count("\n") == 1
@@ -135,47 +137,51 @@ def test_what_is_unusable_is_one_message(fed: Any, command: str, data: bytes, me
         assert err.startswith(message)
 
 
-def test_it_is_read_once_and_its_size_is_bounded(fed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fed("{}", "check", "-", "-")[::2] == (
+def test_standard_input_is_read_once_and_limited_in_size(run_with_input: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_with_input("{}", "check", "-", "-")[::2] == (
         2,
         "specgate: '-' may be given only once\n",
     )
     monkeypatch.setattr(input_source, "MAX_FILE", 100)
     monkeypatch.setattr(input_source, "_BLOCK", 50)
-    code, _, err = fed("# text\n" * 1000, "lint", "-", "-t", "onnx:17")
+    code, _, err = run_with_input("# text\n" * 1000, "lint", "-", "-t", "onnx:17")
     assert (code, err) == (2, "specgate: <stdin>: expected at most 100 bytes, found more\n")
 
 
-def test_run_takes_a_model_a_descriptor_and_a_text(fed: Any, tmp_path: Path) -> None:
-    code, out, _ = fed(DISPATCH.read_bytes(), "run", "-")
-    assert (code, out) == (0, fed(b"", "run", str(DISPATCH))[1])
-    assert fed(b"", "run", DISPATCH.read_text(encoding="utf-8"))[:2] == (0, out)
+def test_run_accepts_a_model_a_descriptor_and_json_text(run_with_input: Any, tmp_path: Path) -> None:
+    code, out, _ = run_with_input(DISPATCH.read_bytes(), "run", "-")
+    assert (code, out) == (0, run_with_input(b"", "run", str(DISPATCH))[1])
+    assert run_with_input(b"", "run", DISPATCH.read_text(encoding="utf-8"))[:2] == (0, out)
     np.save(tmp_path / "i.npy", np.array([[[[0], [2], [3]]]], np.uint32))
     np.save(tmp_path / "v.npy", np.array([[[[0, 1]]]], np.float32))
     arrays = ["-i", "IndicesTensor=i.npy", "-i", "ValuesTensor=v.npy"]
-    code, out, _ = fed(json.dumps(GOOD), "run", "-", *arrays)
+    code, out, _ = run_with_input(json.dumps(GOOD), "run", "-", *arrays)
     assert (code, out.splitlines()[0]) == (0, "OutputTensor: float32 [1, 1, 3, 4]")
-    assert fed(b"", "run", json.dumps(GOOD), *arrays)[:2] == (0, out)
+    assert run_with_input(b"", "run", json.dumps(GOOD), *arrays)[:2] == (0, out)
 
 
-def test_run_of_an_onnx_model_leaves_no_file(fed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_of_an_onnx_model_leaves_no_file(
+    run_with_input: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("onnx")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     np.save(tmp_path / "ids.npy", np.array([[1, 2, 3, 4]]))
     before = sorted(tmp_path.iterdir())
-    code, out, _ = fed(ONNX.read_bytes(), "run", "-", "-i", "ids=ids.npy")
-    assert (code, out) == (0, fed(b"", "run", str(ONNX), "-i", "ids=ids.npy")[1])
-    code, _, err = fed(ONNX.read_bytes(), "run", "-")
+    code, out, _ = run_with_input(ONNX.read_bytes(), "run", "-", "-i", "ids=ids.npy")
+    assert (code, out) == (0, run_with_input(b"", "run", str(ONNX), "-i", "ids=ids.npy")[1])
+    code, _, err = run_with_input(ONNX.read_bytes(), "run", "-")
     assert (code, err) == (2, "specgate: <stdin>: no array for the input 'ids'\n")
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_minimum_takes_models_and_descriptors(fed: Any) -> None:
-    assert fed(json.dumps(GOOD), "minimum", "-")[1].startswith("directml ONE_HOT: lowest level feature level 2.0")
+def test_minimum_accepts_models_and_descriptors(run_with_input: Any) -> None:
+    assert run_with_input(json.dumps(GOOD), "minimum", "-")[1].startswith(
+        "directml ONE_HOT: lowest level feature level 2.0"
+    )
     for model in (ONNX, IR):
-        code, out, _ = fed(model.read_bytes(), "minimum", "-", "--no-infer", "--format", "json")
-        expected, plain, _ = fed(b"", "minimum", str(model), "--no-infer", "--format", "json")
+        code, out, _ = run_with_input(model.read_bytes(), "minimum", "-", "--no-infer", "--format", "json")
+        expected, plain, _ = run_with_input(b"", "minimum", str(model), "--no-infer", "--format", "json")
         piped, named = json.loads(out), json.loads(plain) | {"file": "<stdin>"}
         if model == IR:  # whose weights lie beside the file
             for domain in (*piped["domains"], *named["domains"]):
@@ -183,16 +189,16 @@ def test_minimum_takes_models_and_descriptors(fed: Any) -> None:
         assert (code, piped) == (expected, named)
 
 
-def test_json_lines_of_a_file_and_of_any_name(fed: Any, tmp_path: Path) -> None:
+def test_json_lines_of_a_file_and_of_any_name(run_with_input: Any, tmp_path: Path) -> None:
     text = f"{json.dumps(GOOD)}\n{json.dumps(BAD)}\n"
     for name in ("many.jsonl", "many.json"):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        code, out, _ = fed(b"", "check", name, "-t", "directml:4.1")
+        code, out, _ = run_with_input(b"", "check", name, "-t", "directml:4.1")
         assert code == 1
         assert out.startswith("accepted   directml:4.1  ONE_HOT  [0]\nrejected   directml:4.1  ONE_HOT  [1]\n")
         assert "[1] (ONE_HOT, line 2)" in out
     (tmp_path / "bad.jsonl").write_text(json.dumps(GOOD) + "\n{]\n", encoding="utf-8")
-    code, _, err = fed(b"", "check", "bad.jsonl")
+    code, _, err = run_with_input(b"", "check", "bad.jsonl")
     assert code == 2
     assert err.startswith("specgate: bad.jsonl: line 2 column 2: not valid JSON")
 
@@ -204,9 +210,9 @@ LINES = "\n".join([
 
 
 @pytest.mark.parametrize("source", ["-", "lines.jsonl"])
-def test_one_verdict_a_line(fed: Any, tmp_path: Path, source: str) -> None:
+def test_jsonl_has_one_verdict_per_line(run_with_input: Any, tmp_path: Path, source: str) -> None:
     (tmp_path / "lines.jsonl").write_text(LINES, encoding="utf-8")
-    code, out, err = fed(LINES, "check", source, "-t", "directml:4.1", "--format", "jsonl")
+    code, out, err = run_with_input(LINES, "check", source, "-t", "directml:4.1", "--format", "jsonl")
     file = "<stdin>" if source == "-" else source
     entries = [json.loads(line) for line in out.splitlines()]
     assert [(entry["file"], entry["line"], entry["verdict"]) for entry in entries] == [
@@ -222,29 +228,29 @@ def test_one_verdict_a_line(fed: Any, tmp_path: Path, source: str) -> None:
     assert err.startswith(f"specgate: {file}: line 4: not valid JSON")
 
 
-def test_selection_and_exit_codes_of_verdict_lines(fed: Any) -> None:
+def test_selection_and_exit_codes_of_verdict_lines(run_with_input: Any) -> None:
     texts = ["check", "-", "-t", "directml:4.1", "--format", "jsonl"]
-    assert fed(json.dumps(GOOD), *texts)[0] == 0
-    assert fed(json.dumps(BAD), *texts)[0] == 1
-    code, out, _ = fed(json.dumps(BAD), *texts, "--ignore", AXIS)
+    assert run_with_input(json.dumps(GOOD), *texts)[0] == 0
+    assert run_with_input(json.dumps(BAD), *texts)[0] == 1
+    code, out, _ = run_with_input(json.dumps(BAD), *texts, "--ignore", AXIS)
     assert (code, json.loads(out)["findings"], json.loads(out)["verdict"]) == (0, [], "rejected")
-    assert fed(json.dumps(BAD), *texts, "--fail-on", "never")[0] == 0
+    assert run_with_input(json.dumps(BAD), *texts, "--fail-on", "never")[0] == 0
 
 
-def test_verdict_lines_of_models_and_indented_documents(fed: Any) -> None:
-    code, out, _ = fed(json.dumps(BAD, indent=1), "check", "-", "-t", "directml:4.1", "--format", "jsonl")
+def test_verdict_lines_of_models_and_indented_documents(run_with_input: Any) -> None:
+    code, out, _ = run_with_input(json.dumps(BAD, indent=1), "check", "-", "-t", "directml:4.1", "--format", "jsonl")
     (entry,) = map(json.loads, out.splitlines())
     assert (code, entry["verdict"], entry["findings"][0]["location"]["line"]) == (1, "rejected", 31)
     for model, target in ((ONNX, "onnx:17"), (IR, "openvino:2024.0"), (DISPATCH, "directml:4.1")):
-        _, piped, _ = fed(model.read_bytes(), "check", "-", "-t", target, "--format", "jsonl")
-        _, named, _ = fed(b"", "check", str(model), "-t", target, "--format", "jsonl")
+        _, piped, _ = run_with_input(model.read_bytes(), "check", "-", "-t", target, "--format", "jsonl")
+        _, named, _ = run_with_input(b"", "check", str(model), "-t", target, "--format", "jsonl")
         verdicts = [[json.loads(line)["verdict"] for line in text.splitlines()] for text in (piped, named)]
         pairs = list(zip(*verdicts, strict=True))
         assert all(item == other or (model == IR and other == "undecided") for item, other in pairs)
         assert len(verdicts[0]) > 1
 
 
-def test_each_line_is_answered_before_the_next_is_given() -> None:
+def test_each_line_is_processed_before_the_next_is_read() -> None:
     command = [sys.executable, "-m", "specgate", "check", "-", "-t", "directml:4.1", "--format", "jsonl"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None

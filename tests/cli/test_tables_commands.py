@@ -41,7 +41,7 @@ def test_support_finds_an_operator_by_any_dialects_spelling(capsys):
     assert "negative_indices_mode" in text
 
 
-def test_support_says_once_what_is_the_same_at_every_level(capsys):
+def test_support_prints_rows_common_to_all_levels_once(capsys):
     text = output(capsys, "support", "directml/GEMM")
     assert max(map(len, text.splitlines())) <= 100
     assert text.count("TransA           MATRIX_TRANSFORM: NONE TRANSPOSE") == 1
@@ -53,7 +53,7 @@ def test_support_says_once_what_is_the_same_at_every_level(capsys):
     assert "  unknowns\n" in text
 
 
-def test_support_tells_what_builds_do_otherwise(capsys):
+def test_support_prints_differences_of_builds(capsys):
     text = output(capsys, "support", "directml/ONE_HOT")
     otherwise = text.partition("  differences of real builds\n")[2].partition("  sources\n")[0]
     assert "    2.1\n      support   IndicesTensor: INT64 INT32 UINT64 UINT32\n" in otherwise
@@ -64,7 +64,7 @@ def test_support_tells_what_builds_do_otherwise(capsys):
     assert "axis-range          9..10: -1 <= axis <= rank(indices)" in text
 
 
-def test_support_as_data_holds_what_the_text_says(capsys):
+def test_support_json_matches_the_text(capsys):
     data = json.loads(output(capsys, "support", "directml/ONE_HOT", "--format", "json"))
     assert data["attributes"]["Axis"]["type"] == "uint"
     assert data["observed"][0]["builds"] == "2.1"
@@ -84,11 +84,11 @@ def test_support_writes_a_file(capsys, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["table.txt"]
 
 
-def test_a_page_is_of_a_whole_dialect(capsys):
+def test_html_page_covers_a_whole_dialect(capsys):
     assert "remove the operator" in error(capsys, "support", "GEMM", "--format", "html")
 
 
-def test_support_of_an_unknown_operator_names_what_is_near(capsys):
+def test_support_of_an_unknown_operator_suggests_similar_names(capsys):
     assert "did you mean ONE_HOT?" in error(capsys, "support", "ONE_HOTT", "--target", "directml:4.1")
 
 
@@ -110,7 +110,7 @@ def test_support_lists_a_targets_operators(capsys):
     assert listed["counts"] == {kind: kinds.count(kind) for kind in ("yes", "limited", "no")}
 
 
-def test_diff_reads_like_the_feature_level_history(capsys):
+def test_diff_matches_the_feature_level_history(capsys):
     text = output(capsys, "diff", "directml:2.1", "directml:3.0")
     _, new, changed = text.split("\n\n")
     assert new.startswith("new operators (")
@@ -126,7 +126,7 @@ def test_diff_reads_like_the_feature_level_history(capsys):
     assert "0 of " in output(capsys, "diff", "directml:6.4", "directml:6.4")
 
 
-def test_diff_says_once_what_changes_alike(capsys):
+def test_diff_groups_equal_changes(capsys):
     text = output(capsys, "diff", "directml:4.1", "directml:5.0")
     assert "  DEPTH_TO_SPACE, DEPTH_TO_SPACE1, PADDING, SPACE_TO_DEPTH, SPACE_TO_DEPTH1\n" in text
     assert "\n      InputTensor, OutputTensor: types +FLOAT64 +INT64 +UINT64\n" in text
@@ -140,7 +140,7 @@ def test_diff_rejects_two_dialects(capsys):
     assert "two targets of one dialect" in error(capsys, "diff", "directml:2.1", "onnx:9")
 
 
-def test_minimum_names_what_blocks_each_level_below(capsys):
+def test_minimum_names_the_blocker_of_each_lower_level(capsys):
     node = {
         "op_type": "OneHot",
         "inputs": [{"elem_type": t, "shape": s} for t, s in (("INT64", [3]), ("INT64", []), ("FLOAT", [2]))],
@@ -153,7 +153,7 @@ def test_minimum_names_what_blocks_each_level_below(capsys):
     assert "lowest level opset 11; accepted by 11..28" in output(capsys, "minimum", json.dumps(node))
 
 
-def test_minimum_says_once_what_blocks_neighbouring_levels(capsys):
+def test_minimum_groups_blockers_of_adjacent_levels(capsys):
     tensor = {"DataType": "FLOAT32", "Sizes": [2, 2]}
     desc = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 0.0}
     desc |= dict.fromkeys(("ATensor", "BTensor", "OutputTensor"), tensor)
@@ -176,17 +176,17 @@ def test_minimum_exits_1_when_no_level_accepts(capsys):
 
 
 @pytest.mark.parametrize("code", ["0x80070057", "-2147024809", "2147942487", "E_INVALIDARG", "e_invalidarg"])
-def test_explain_knows_every_spelling_of_a_code(capsys, code):
+def test_explain_accepts_every_spelling_of_a_code(capsys, code):
     assert main(["explain", "--", code]) == 0
     assert "0x80070057 E_INVALIDARG (DirectML)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("code", ["0x1", "nonsense", "9" * 5000, ""])
-def test_explain_of_an_unknown_code_lists_the_known(capsys, code):
+def test_explain_of_an_unknown_code_lists_known_codes(capsys, code):
     assert "0x80070057" in error(capsys, "explain", code)
 
 
-def test_rule_prints_levels_source_and_a_ready_failing_command(capsys):
+def test_rule_prints_levels_source_and_a_failing_command(capsys):
     text = output(capsys, "rule", "directml/ONE_HOT/axis-range")
     assert "2.0..6.4  Axis < rank(IndicesTensor)" in text
     command = next(line for line in text.splitlines() if line.strip().startswith("specgate check"))
@@ -212,7 +212,7 @@ def test_every_rule_id_has_a_reference(capsys):
             assert output(capsys, "rule", rule_id).startswith(rule_id)
 
 
-def test_rule_of_an_unknown_id_lists_the_known(capsys):
+def test_rule_of_an_unknown_id_lists_known_ids(capsys):
     assert "axis-range" in error(capsys, "rule", "directml/ONE_HOT/nope")
     assert "expected a rule id" in error(capsys, "rule", "nope")
 
@@ -226,7 +226,7 @@ def test_rule_of_an_unknown_id_lists_the_known(capsys):
         ("openvino:2024.0", "openvino:opset14"),
     ],
 )
-def test_targets_resolves_what_users_know(capsys, name, resolved):
+def test_targets_resolves_common_names(capsys, name, resolved):
     text = output(capsys, "targets", name)
     assert resolved in text
     assert "source: " in text
@@ -302,7 +302,7 @@ def test_spec_check_of_a_broken_folder_names_every_problem(capsys, tmp_path):
     assert message.count("expected a rank") == 3
 
 
-def test_spec_check_reads_what_nodes_become(capsys, tmp_path):
+def test_spec_check_reads_lowerings(capsys, tmp_path):
     from tests.paths import SPECS, copy_tree
 
     copy_tree(SPECS / "onnxruntime/lowering", tmp_path / "onnxruntime/lowering")
@@ -323,7 +323,7 @@ def test_spec_check_runs_the_data_linters(capsys, tmp_path):
     )
 
 
-def test_spec_check_checks_a_folders_examples_by_its_own_tables(capsys, tmp_path, one_hot):
+def test_spec_check_checks_examples_with_tables_of_the_folder(capsys, tmp_path, one_hot):
     file = one_hot_alone(tmp_path)
     assert output(capsys, "spec", "check", str(tmp_path)) == "1 dialect, 1 operator, 0 problems\n"
     text = file.read_text(encoding="utf-8")
@@ -362,7 +362,7 @@ def test_support_shows_a_table_for_each_case(capsys):
 
 
 @pytest.mark.usefixtures("cases")
-def test_diff_speaks_of_cases(capsys):
+def test_diff_prints_cases(capsys):
     text = output(capsys, "diff", "directml:1.0", "directml:3.0")
     assert "      where Function == SUM: added\n" in text
     assert "      where Function in (ARGMAX, ARGMIN): InputTensor, OutputTensor: ranks 4 → 1 to 8\n" in text
@@ -372,7 +372,7 @@ def test_diff_speaks_of_cases(capsys):
 
 
 @pytest.mark.usefixtures("cases")
-def test_rule_speaks_of_cases(capsys):
+def test_rule_prints_cases(capsys):
     text = output(capsys, "rule", "directml/REDUCE_SOME/OutputTensor.type")
     assert "1.0..6.4  UINT32 where Function in (ARGMAX, ARGMIN)" in text
     assert "2.0..6.4  FLOAT32 where Function == SUM" in text
@@ -380,7 +380,7 @@ def test_rule_speaks_of_cases(capsys):
 
 
 @pytest.mark.usefixtures("cases")
-def test_minimum_is_that_of_the_case(capsys):
+def test_minimum_considers_cases(capsys):
     tensor = {"DataType": "FLOAT32", "Sizes": [1, 2, 3, 4]}
     result = {"type": "REDUCE_SOME", "desc": {"Function": "SUM", "InputTensor": tensor, "OutputTensor": tensor}}
     document = json.loads(output(capsys, "minimum", json.dumps(result), "--format", "json"))
@@ -389,22 +389,22 @@ def test_minimum_is_that_of_the_case(capsys):
 
 
 @pytest.mark.parametrize("name", ["dml_operator_gemm", "DML_OPERATOR_GEMM", "gemm", "DirectML/gemm"])
-def test_support_takes_every_spelling_of_an_operator(capsys, name):
+def test_support_accepts_every_spelling_of_an_operator(capsys, name):
     text = output(capsys, "support", name, "--target", "directml:5.0")
     assert text.startswith("directml GEMM")
 
 
-def test_support_takes_a_dialect_before_any_spelling(capsys):
+def test_support_accepts_a_dialect_prefix(capsys):
     text = output(capsys, "support", "onnx/onehot", "--target", "17")
     assert text.startswith("onnx OneHot")
 
 
-def test_a_bare_level_is_of_the_only_dialect_that_has_it(capsys):
+def test_bare_level_selects_the_only_matching_dialect(capsys):
     assert "ONE_HOT" in output(capsys, "support", "--target", "5.0")
     assert "did you mean onnx:17 or openvino:17?" in error(capsys, "support", "--target", "17")
 
 
-def test_a_rule_says_whose_form_is_whose(capsys):
+def test_rule_output_labels_documented_and_observed_forms(capsys):
     lines = output(capsys, "rule", "directml/tensor/total-size").splitlines()
     forms = [line.split() for line in lines if "TotalTensorSizeInBytes >=" in line]
     assert [form[1] for form in forms][:2] == ["page", "builds"]
@@ -412,7 +412,7 @@ def test_a_rule_says_whose_form_is_whose(capsys):
     assert " page " not in output(capsys, "rule", "directml/ONE_HOT/axis-range")
 
 
-def test_prose_that_holds_at_every_level(capsys):
+def test_prose_common_to_every_level(capsys):
     """From opset 12 on Constant has eight attributes for its value; opset 11 named two."""
     says = output(capsys, "rule", "onnx/Constant/one-value").splitlines()[1]
     assert says == "  says     exactly one of value and sparse_value must be set"

@@ -29,7 +29,7 @@ def relu(size: int = 4) -> str:
     return json.dumps({"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": tensors})
 
 
-def test_json_lines_are_executed_where_there_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_accepts_json_lines_with_a_single_descriptor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(tmp_path / "x.npy", -np.ones((1, 1, 3, 4), np.float32))
     path = tmp_path / "d.jsonl"
     texts = ["run", str(path), "-i", f"InputTensor={tmp_path / 'x.npy'}"]
@@ -52,7 +52,9 @@ def test_verdicts_of_several_files_name_the_file(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize("command", ["lint", "check", "minimum"])
-def test_an_ir_with_a_mark_and_another_suffix(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_ir_with_byte_order_mark_and_another_suffix(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
     plain, marked = tmp_path / "without" / "net.ir", tmp_path / "bearing" / "net.ir"  # lines are wrapped alike
     for path in (plain, marked):
         path.parent.mkdir()
@@ -118,7 +120,7 @@ def test_a_damaged_export_is_unusable_input(exported: Any, data: st.DataObject) 
 
 
 @pytest.mark.parametrize("key", ["types", "define"])
-def test_what_is_damaged_is_named(exported: Any, capsys: pytest.CaptureFixture[str], key: str) -> None:
+def test_damaged_export_entry_is_named(exported: Any, capsys: pytest.CaptureFixture[str], key: str) -> None:
     path, document = exported
     damaged = copy.deepcopy(document)
     operator = damaged["dialects"]["directml"]["operators"]["ONE_HOT"]

@@ -45,12 +45,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("wide.json", "wide.json: expected UTF-8 text, found UTF-16"),
     ],
 )
-def test_commands_say_the_same_of_a_file(folder: Path, capsys, command: list[str], file: str, message: str) -> None:
+def test_commands_give_the_same_message_for_a_file(
+    folder: Path, capsys, command: list[str], file: str, message: str
+) -> None:
     assert main([*command, file]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_models_are_known_by_their_content_everywhere(folder: Path, capsys) -> None:
+def test_models_are_detected_by_content(folder: Path, capsys) -> None:
     assert main(["minimum", "model"]) == 0
     assert "lowest opset 9" in capsys.readouterr().out
     assert main(["run", "model"]) == 2
@@ -62,7 +64,7 @@ def test_models_are_known_by_their_content_everywhere(folder: Path, capsys) -> N
     assert "models of directml can be linted, but not executed" in capsys.readouterr().err
 
 
-def test_a_model_on_standard_input_is_known_too(folder: Path, capsys, monkeypatch) -> None:
+def test_model_on_standard_input_is_detected(folder: Path, capsys, monkeypatch) -> None:
     with (folder / "graph.bin").open(encoding="utf-8") as file:
         monkeypatch.setattr("sys.stdin", file)
         assert main(["run", "-"]) == 2
@@ -93,26 +95,26 @@ def test_a_model_on_standard_input_is_known_too(folder: Path, capsys, monkeypatc
         (["support", "Convv"], "did you mean onnx/Conv?"),
     ],
 )
-def test_what_is_rejected_is_reported_so(folder: Path, capsys, command: list[str], message: str) -> None:
+def test_rejected_input_is_reported(folder: Path, capsys, command: list[str], message: str) -> None:
     assert main(command) == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-def test_a_diff_without_changes_says_that_findings_stay(folder: Path, capsys) -> None:
+def test_diff_without_changes_reports_remaining_findings(folder: Path, capsys) -> None:
     assert main(["lint", "m.onnx", "-t", "onnx:17", "--diff"]) == 0
     assert capsys.readouterr() == ("", "")
     assert main(["lint", "m.onnx", "-t", "onnx:onnxruntime-1.6", "--select", "onnx/model/ir-version", "--diff"]) == 0
     assert capsys.readouterr() == ("", "specgate: would fix none of 1 finding\n")
 
 
-def test_lines_of_json_say_it_in_the_answer(folder: Path, capsys) -> None:
+def test_jsonl_output_contains_the_error(folder: Path, capsys) -> None:
     assert main(["check", "wide.json", "--format", "jsonl"]) == 2
     answer = json.loads(capsys.readouterr().out)
     assert answer["error"] == "expected UTF-8 text, found UTF-16"
 
 
 @pytest.mark.parametrize("words", [["rule"], ["diff"], ["spec", "check"], ["oracle", "install"], ["check"]])
-def test_help_says_what_a_command_does_in_a_sentence(capsys, words: list[str]) -> None:
+def test_help_describes_a_command_in_a_sentence(capsys, words: list[str]) -> None:
     with pytest.raises(SystemExit):
         main([*words, "--help"])
     about = capsys.readouterr().out.partition("\n\n")[2].partition("\n\n")[0]
@@ -123,9 +125,7 @@ def test_help_says_what_a_command_does_in_a_sentence(capsys, words: list[str]) -
 @pytest.mark.parametrize(
     "command", [["lint", "m.onnx", "-t", "onnx:17"], ["conform", "onnx"], ["conform", "onnxruntime"]]
 )
-def test_an_output_that_cannot_be_written_is_rejected_before_the_work(
-    folder: Path, capsys, monkeypatch, command: list[str]
-) -> None:
+def test_unwritable_output_is_rejected_first(folder: Path, capsys, monkeypatch, command: list[str]) -> None:
     for name in (
         "specgate.conform.campaign.run",
         "specgate.runtimes.onnxruntime.conform.run.run",

@@ -28,7 +28,7 @@ def asked(monkeypatch):
     campaign.close_oracles()
 
 
-def test_an_implementation_like_our_tables_agrees_on_everything(asked):
+def test_implementation_equal_to_the_tables_has_no_differences(asked):
     opened = asked(Fake)
     result = run(Plan("directml", operators=("ONE_HOT",), levels=("2.1", "6.4"), cases=150))
     assert [t.level for t in result.tallies] == ["2.1", "6.4"]
@@ -40,14 +40,14 @@ def test_an_implementation_like_our_tables_agrees_on_everything(asked):
 
 
 @pytest.mark.slow
-def test_each_operator_is_asked_at_the_levels_that_begin_a_row(asked):
+def test_each_operator_is_checked_at_the_first_level_of_each_row(asked):
     asked(Fake)
     plan = Plan("directml", operators=("ONE_HOT",), cases=20, versions=True)
     assert [t.level for t in run(plan).tallies] == ["2.0", "2.1", "3.0", "4.1"]
     assert plan.command.endswith("--versions --cases 20 --seed 0")
 
 
-def test_a_difference_is_one_class_with_its_smallest_descriptor(asked):
+def test_difference_class_keeps_its_smallest_descriptor(asked):
     asked(lambda name, level: Fake(name, level, refuses_type("ValuesTensor", "INT16")))
     result = run(Plan("directml", operators=("ONE_HOT",), levels=("3.0",), cases=300))
     unexplained = [d for d in result.differences if d.kind == "unexplained"]
@@ -61,7 +61,7 @@ def test_a_difference_is_one_class_with_its_smallest_descriptor(asked):
     assert "--target directml:3.0" in unexplained[0].command
 
 
-def test_of_differences_that_are_known_examples_may_stay_as_they_were_drawn(asked, monkeypatch):
+def test_known_differences_need_no_shrinking(asked, monkeypatch):
     asked(lambda name, level: Fake(name, level, refuses_type("ValuesTensor", "INT16")))
     shrunk: list[str] = []
 
@@ -85,7 +85,7 @@ def test_levels_that_share_a_class_are_reported_together(asked):
     assert [d.level for d in result.differences if d.kind == "unexplained"] == ["3.0, 4.1"]
 
 
-def test_a_crash_counts_as_a_refusal_and_keeps_its_word(asked):
+def test_crash_counts_as_a_rejection_and_is_named(asked):
     def crashes(_name, descriptor):
         return Reply("crashed") if descriptor.fields.get("Axis") == 1 else None
 
@@ -95,14 +95,14 @@ def test_a_crash_counts_as_a_refusal_and_keeps_its_word(asked):
     assert {d.theirs for d in result.differences if d.kind == "unexplained"} == {"crashed"}
 
 
-def test_what_was_not_asked_is_no_case(asked):
+def test_unchecked_descriptors_are_not_cases(asked):
     asked(lambda name, level: Fake(name, level, lambda *_: Reply("not asked", "no such level")))
     result = run(Plan("directml", operators=("ONE_HOT",), levels=("4.1",), cases=50))
     assert (result.tallies[0].cases, result.tallies[0].words) == (0, {"not asked": 50})
 
 
 @pytest.mark.slow
-def test_it_is_the_same_again_for_the_same_seed(asked):
+def test_campaign_is_reproducible_for_a_seed(asked):
     asked(lambda name, level: Fake(name, level, refuses_type("IndicesTensor", "UINT32")))
     first, second = (
         run(Plan("directml", operators=("ONE_HOT",), levels=("2.1",), cases=100, seed=7)).as_dict() for _ in range(2)
@@ -128,14 +128,14 @@ def test_every_rule_has_an_accepting_a_rejecting_and_an_oracle_case(asked):
     assert not empty
 
 
-def test_progress_ends_with_everything_done(asked):
+def test_progress_ends_at_the_total(asked):
     asked(Fake)
     items = []
     run(Plan("directml", operators=("ONE_HOT",), levels=("3.0", "4.1"), cases=30), lambda *state: items.append(state))
     assert items == [(30, 60, "ONE_HOT 3.0"), (60, 60, "ONE_HOT 4.1")]
 
 
-def test_what_cannot_be_opened_is_skipped_aloud(asked):
+def test_missing_oracles_are_reported_as_skipped(asked):
     def break_all(_dialect, level):
         raise InputError(f"no build of {level}")
 
@@ -158,14 +158,14 @@ def test_unknown_names_are_rejected_at_once(plan, message):
         run(plan)
 
 
-def test_a_dialect_without_anything_installed_says_how_to_install_it(monkeypatch):
+def test_dialect_without_an_oracle_names_the_install_command(monkeypatch):
     none: tuple[list[str], list[str]] = ([], ["directml:6.2: not installed; specgate oracle"])
     monkeypatch.setattr(campaign, "package", lambda _: backend(askable=lambda _: none))
     with pytest.raises(InputError, match="specgate oracle"):
         run(Plan("directml"))
 
 
-def test_of_a_level_that_no_release_has_complete_only_what_is_new_is_asked(asked):
+def test_incomplete_level_checks_only_new_operators(asked):
     asked(Fake)
     items = []
     plan = Plan("openvino", operators=("Abs", "ErfInv"), levels=("opset16", "opset17"), cases=5)

@@ -8,7 +8,7 @@ from specgate.oracles.protocol import Reply
 from specgate.spec.tables import dialect
 
 
-def test_the_cells_of_conditional_rows_count():
+def test_conditional_row_cells_are_counted():
     tensor = {"DataType": "FLOAT64", "Sizes": [1]}
     desc = {"Function": "L1", "InputTensor": tensor, "OutputTensor": tensor, "AxisCount": 1, "Axes": [0]}
     reduce = dialect("directml").operator("REDUCE")
@@ -17,7 +17,7 @@ def test_the_cells_of_conditional_rows_count():
     assert verdicts.observed.ids == {"directml/REDUCE/InputTensor.type", "directml/REDUCE/OutputTensor.type"}
 
 
-def test_what_builds_take_by_chance_is_a_bug_of_theirs():
+def test_accidental_acceptance_is_a_bug_of_the_build():
     """PADDING at 3.1 and 4.1 reads past arrays that are shorter than DimensionCount."""
     tensor = {"DataType": "FLOAT32", "Sizes": [2]}
     desc = {
@@ -45,7 +45,7 @@ def kind(inputs, attributes, implementation, word, op_type="LpNormalization"):
     return kind_of(spec, "22", implementation, ours, Reply(word))
 
 
-def test_what_an_implementation_looks_at_in_part_is_recorded_either_way():
+def test_partially_checked_fields_are_recorded_either_way():
     tensor = [{"elem_type": "FLOAT", "shape": [2]}]
     assert kind(tensor, {"p": 3}, "inference", "accepted") == "recorded"
     assert kind(tensor, {"p": 3}, "inference", "rejected") is None
@@ -54,7 +54,7 @@ def test_what_an_implementation_looks_at_in_part_is_recorded_either_way():
     assert kind([{"elem_type": "INT64", "shape": [2]}], {"p": 3}, "inference", "accepted") == "unexplained"
 
 
-def test_what_no_kernel_has_looked_at_is_no_disagreement():
+def test_missing_kernel_is_not_a_disagreement():
     tensor = [{"elem_type": "FLOAT16", "shape": [2]}]
     assert kind(tensor, {"p": 3}, "onnxruntime", "no kernel") == "not looked at"
     assert kind(tensor, {"p": 3}, "onnxruntime", "accepted") == "unexplained"

@@ -13,25 +13,25 @@ def one_hot():
     return dialect("directml").operator("ONE_HOT")
 
 
-def test_the_same_seed_draws_the_same(one_hot):
+def test_draws_are_reproducible_for_a_seed(one_hot):
     first = [repr(drawn) for drawn in draw_cases(one_hot, "3.0", 60, "1/a")]
     assert first == [repr(drawn) for drawn in draw_cases(one_hot, "3.0", 60, "1/a")]
     assert first != [repr(drawn) for drawn in draw_cases(one_hot, "3.0", 60, "2/a")]
 
 
-def test_of_five_two_are_valid_two_have_something_wrong_and_one_is_at_a_boundary(one_hot):
+def test_drawn_cases_are_valid_broken_or_at_a_boundary(one_hot):
     drawn = list(draw_cases(one_hot, "6.4", 200, "mix"))
     kinds = Counter("broken" if "/" in d.origin else d.origin for d in drawn)
     assert set(kinds) == {"valid", "broken", "boundary"}
     assert min(kinds["valid"], kinds["broken"], 2 * kinds["boundary"]) >= 70
 
 
-def test_no_descriptor_comes_twice(one_hot):
+def test_drawn_descriptors_are_unique(one_hot):
     drawn = [repr(d.descriptor.fields) + repr(d.descriptor.oddities) for d in draw_cases(one_hot, "6.4", 400, "once")]
     assert len(set(drawn)) == len(drawn) >= 380
 
 
-def test_valid_ones_are_accepted_by_a_side_and_broken_ones_rejected_by_the_page(one_hot):
+def test_valid_cases_are_accepted_and_broken_cases_rejected(one_hot):
     for drawn in draw_cases(one_hot, "2.1", 200, "sides"):
         if drawn.origin == "valid":
             assert any(check_at(drawn.descriptor, "2.1", basis).accepted for basis in ("documented", "observed"))
@@ -40,7 +40,7 @@ def test_valid_ones_are_accepted_by_a_side_and_broken_ones_rejected_by_the_page(
             assert drawn.origin in names or (drawn.origin == "broken" and names)
 
 
-def test_every_finding_is_drawn_for(one_hot):
+def test_every_finding_has_a_drawn_case(one_hot):
     expected = set(finding_ids("directml", "ONE_HOT", "4.1"))
     drawn = {d.origin for d in draw_cases(one_hot, "4.1", 10 * len(expected), "all")}
     assert expected <= drawn
@@ -54,6 +54,6 @@ def test_boundary_cases_fall_on_both_sides(one_hot):
 
 
 @pytest.mark.parametrize(("name", "operator", "level"), [("onnx", "OneHot", "11"), ("openvino", "OneHot", "opset1")])
-def test_other_dialects_are_drawn_too(name, operator, level):
+def test_other_dialects_are_drawn(name, operator, level):
     spec = dialect(name).operator(operator)
     assert len(list(draw_cases(spec, level, 50, "0"))) >= 45

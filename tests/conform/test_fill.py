@@ -24,7 +24,7 @@ def reduction(function, kind="FLOAT32"):
 
 
 @pytest.mark.parametrize("kind", ["FLOAT32", "FLOAT16"])
-def test_what_is_summed_is_exact_in_any_order(kind):
+def test_summed_values_are_exact_in_any_order(kind):
     values = fill(reduction("SUM", kind), "6.4", Random(1))["InputTensor"]
     finite = values[np.isfinite(values)]
     assert np.array_equal(finite * 64, np.round(finite * 64))
@@ -36,6 +36,6 @@ def test_what_is_summed_is_exact_in_any_order(kind):
 
 
 @pytest.mark.parametrize(("function", "kind"), [("MAX", "FLOAT32"), ("SUM", "INT32")])
-def test_ends_of_the_type_come_where_no_order_matters(function, kind):
+def test_type_limits_are_used_where_order_does_not_matter(function, kind):
     values = fill(reduction(function, kind), "6.4", Random(1))["InputTensor"]
     assert np.abs(values[np.isfinite(values)].astype(np.float64)).max() > LARGE

@@ -69,15 +69,15 @@ def test_other_differences_of_float16_stay_unexplained(ours, theirs):
     assert left[0].wrong.tolist() == [False, True]
 
 
-def test_its_sums_beyond_the_largest_float16_are_infinite():
+def test_float16_overflow_of_the_software_device_is_infinite():
     assert evaluate("ACTIVATION_SOFTSIGN", [65504.0], [np.inf])[0] == "recorded"
 
 
-def test_what_is_reported_of_float16_is_not_reported_of_float32():
+def test_float16_entries_do_not_apply_to_float32():
     assert evaluate("ACTIVATION_SOFTSIGN", [1.0], [1 - 2.0**-11], kind="FLOAT32")[0] == "unexplained"
 
 
-def test_elements_that_were_not_written_are_not_explained_by_an_entry_about_elements():
+def test_element_entries_do_not_explain_unwritten_elements():
     theirs = np.ma.MaskedArray([1 - 2.0**-11], mask=[True])
     assert evaluate("ACTIVATION_SOFTSIGN", [1.0], theirs)[0] == "unexplained"
 
@@ -87,7 +87,7 @@ def same_values(mine, other, tolerance=0.0):
     return problem.removeprefix("y: ") or "".join(map(str, differings))
 
 
-def test_same_values_says_where():
+def test_same_values_names_the_first_difference():
     assert same_values(np.array([1, 2]), np.array([1, 2])) == ""
     assert same_values(np.array([1, 2]), np.array([1, 3])) == "1 of 2 elements, at [1] 2 and 3"
     assert same_values(np.array([1.0]), np.array([1.5]), 0.6) == ""
@@ -95,7 +95,7 @@ def test_same_values_says_where():
     assert same_values(np.array(1), np.array(2)) == "1 of 1 elements, at [] 1 and 2"
 
 
-def test_arrays_of_tensors_are_compared_one_by_one():
+def test_tensor_arrays_are_compared_individually():
     tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]}
     halves = [{"DataType": "FLOAT32", "Sizes": [1, 1, 1, 1]}] * 2
     split = {"InputTensor": tensor, "OutputCount": 2, "OutputTensors": halves, "Axis": 3}
@@ -106,7 +106,7 @@ def test_arrays_of_tensors_are_compared_one_by_one():
     assert compare_outputs({"OutputTensors": ours}, {}, descriptor, 0.0)[0] == "OutputTensors[0]: not computed"
 
 
-def test_an_entry_speaks_of_the_elements_at_the_same_place():
+def test_entry_compares_elements_at_the_same_index():
     x = np.array([np.nan, 3, 2], np.float32)
     ours = np.arctan(x)
     as_built = np.where(np.isnan(x), np.float32(0.7854), ours)
@@ -140,7 +140,7 @@ def test_integers_of_64_bits_are_read_exactly():
     assert halves(1, 2**32 + 2**31, builds_say=False) == "unexplained"
 
 
-def test_an_array_of_another_shape_has_no_element_at_the_same_place():
+def test_arrays_of_another_shape_have_no_matching_elements():
     left, right = (np.zeros(n, np.float32) for n in (2, 3))
     entry = {"InputTensor": right}
     ours, theirs = np.full(2, np.nan), np.full(2, -np.inf)
@@ -155,7 +155,7 @@ def test_an_array_of_another_shape_has_no_element_at_the_same_place():
     assert evaluate("ACTIVATION_ELU", ours, theirs, entry, kind="FLOAT32", Alpha="inf")[0] == "unexplained"
 
 
-def test_a_tensor_of_size_one_has_an_element_at_every_place_along_it():
+def test_tensor_of_size_one_is_broadcast_for_entries():
     floats = {"DataType": "FLOAT32", "Sizes": [2, 3]}
     lengths = {"DataType": "UINT32", "Sizes": [2, 1]}
     desc = {"InputTensor": floats, "SequenceLengthsTensor": lengths, "OutputTensor": floats, "Axis": 1}
@@ -169,7 +169,7 @@ def test_a_tensor_of_size_one_has_an_element_at_every_place_along_it():
     assert left[0].wrong.tolist() == [[False] * 3, [True] * 3]
 
 
-def test_an_entry_reads_what_a_record_names():
+def test_entry_reads_record_fields():
     x = np.array([2.0**30, 3], np.float32)
     scaled = {"arrays": {"InputTensor": x}, "kind": "FLOAT32", "ScaleBias": {"Scale": -1.0, "Bias": 2.0}}
     assert evaluate("ELEMENT_WISE_COS", [0.5, 1], [1, 1], **scaled)[0] == "recorded"
@@ -187,7 +187,7 @@ def test_an_entry_reads_what_a_record_names():
         (0.0, 1e-40, 1.0, "unexplained"),
     ],
 )
-def test_reciprocals_of_the_software_device_are_infinite_below_their_range(a, b, theirs, kind):
+def test_tiny_reciprocals_of_the_software_device_are_infinite(a, b, theirs, kind):
     arrays = {name: np.array([value], np.float32) for name, value in (("ATensor", a), ("BTensor", b))}
     tensor = {"DataType": "FLOAT32", "Sizes": [1]}
     desc = dict.fromkeys((*arrays, "OutputTensor"), tensor)

@@ -27,7 +27,7 @@ def test_the_formats_of_the_command_are_registered():
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_render_ends_with_a_newline_and_is_the_same_again(name):
+def test_render_ends_with_a_newline_and_is_deterministic(name):
     text = FORMATS[name](sample())
     assert text.endswith("\n")
     assert text == FORMATS[name](sample())
@@ -40,7 +40,7 @@ def test_renderers_load_neither_numpy_nor_pydantic_nor_yaml():
     assert done.stdout == "set()\n"
 
 
-def test_every_kind_has_its_place():
+def test_every_kind_has_a_sort_position():
     assert sorted(KIND_ORDER) == sorted(KINDS)
     assert KIND_ORDER[0] == "unexplained"
 
@@ -63,7 +63,7 @@ def test_a_percentage_is_rounded_down(part, whole, shown):
 
 
 @given(st.integers(1, 10**15), st.integers(0, 10**15))
-def test_only_all_is_100_and_only_none_is_0(whole, missing):
+def test_percentage_is_100_or_0_only_if_exact(whole, missing):
     part = max(whole - missing, 0)
     assert (percent(part, whole) == "100.00") == (part == whole)
     assert (percent(part, whole) == "0.00") == (part == 0)
@@ -91,13 +91,13 @@ def test_implementations_keep_the_order_of_the_versions():
     assert [t.implementation for t in sort_tallies(result)] == ["onnxruntime", "checker", "a stranger"]
 
 
-def test_the_headline_begins_with_what_is_unexplained():
+def test_headline_begins_with_unexplained_cases():
     assert headline(sample()).startswith("11 cases UNEXPLAINED (2 of them values); 600,000 descriptors")
     assert "95.62 % documented, 99.99 % observed" in headline(sample())
     assert "98.00 % of 100 values equal, 98.00 % explained" in headline(sample())
 
 
-def test_the_headline_counts_values_that_an_entry_explains():
+def test_headline_counts_explained_values():
     first, second = sample().values
     recorded = replace(second, differing=tuple(replace(each, kind="recorded") for each in second.differing))
     result = replace(sample(), values=(first, recorded))
@@ -105,15 +105,15 @@ def test_the_headline_counts_values_that_an_entry_explains():
     assert "98.00 % of 100 values equal, 100.00 % explained" in headline(result)
 
 
-def test_nothing_compared_is_not_called_explained():
+def test_empty_comparison_is_not_called_explained():
     assert headline(EMPTY) == "nothing was compared; 0 descriptors, 0 verdicts"
 
 
-def test_the_command_repeats_the_campaign_in_the_format_at_hand():
+def test_command_reproduces_the_campaign_in_the_same_format():
     assert repeat_command(sample(), "json") == f"{sample().command} --format json"
 
 
-def test_a_descriptor_is_the_same_json_on_one_line_and_on_several():
+def test_single_line_and_indented_json_are_equal():
     import json
 
     value = {"a": [1.5, None, {"b": "##[x] ::y \x7f\u202e\U0001f600"}], "c": list(range(60)), "d": {"e": "f" * 90}}

@@ -65,7 +65,7 @@ class Reader(HTMLParser):
         return [attributes for name, attributes in self.seen if name == tag]
 
 
-def test_the_page_needs_no_network_and_runs_only_its_own_script():
+def test_page_needs_no_network_and_has_a_single_script():
     page = render(sample())
     reader = Reader(page)
     assert {tag for tag, _ in reader.seen} <= ELEMENTS
@@ -79,7 +79,7 @@ def test_the_page_needs_no_network_and_runs_only_its_own_script():
     assert policy.startswith("default-src 'none'; ")
 
 
-def test_without_a_script_everything_but_the_filter_is_on_the_page():
+def test_page_without_script_hides_only_the_filter():
     hidden = [(tag, attributes) for tag, attributes in Reader(render(sample())).seen if "hidden" in attributes]
     assert [(tag, attributes["id"]) for tag, attributes in hidden] == [("form", "filters")]
 
@@ -99,7 +99,7 @@ def test_several_implementations_share_a_row_group():
     assert [group["rowspan"] for group in groups] == ["2"]
 
 
-def test_a_cell_shows_both_agreements_where_they_differ_and_leads_to_its_differences():
+def test_cell_shows_both_agreements_and_links_differences():
     page = render(sample())
     assert '<span class="part high">99.99</span><span class="part second low">' in page
     reader = Reader(page)
@@ -108,14 +108,14 @@ def test_a_cell_shows_both_agreements_where_they_differ_and_leads_to_its_differe
     assert {link["href"] for link in reader.all("a")} == {"#d0", "#d1"}
 
 
-def test_the_unexplained_come_first():
+def test_unexplained_differences_come_first():
     reader = Reader(render(sample()))
     kinds = [group["data-kind"] for group in reader.all("div") if "data-kind" in group]
     assert kinds == ["unexplained", "bug", "recorded"]
     assert reader.texts["div.tile bad"] == ["unexplained11"]
 
 
-def test_nothing_compared_is_not_shown_as_good():
+def test_empty_comparison_is_not_shown_as_success():
     reader = Reader(render(EMPTY))
     assert reader.texts["div.tile none"] == ["unexplained-"]
     assert "No implementation was tested." in reader.texts["p"]
@@ -132,7 +132,7 @@ def test_nothing_compared_is_not_shown_as_good():
         (0, 0, "none"),
     ],
 )
-def test_only_all_has_the_colour_of_all(part, whole, name):
+def test_full_agreement_alone_has_its_color(part, whole, name):
     assert shade_class(part, whole) == name
 
 
@@ -148,7 +148,7 @@ def contrast(text: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_every_text_stands_out_from_its_ground(scheme):
+def test_text_has_sufficient_contrast(scheme):
     blocks = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)
     assert len(blocks) == 2
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", blocks[scheme]))
@@ -167,7 +167,7 @@ def test_every_text_stands_out_from_its_ground(scheme):
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(results)
-def test_whatever_an_implementation_says_is_text(result):
+def test_output_of_implementations_is_escaped(result):
     page = render(result)
     assert page.replace("\n", "").isprintable()
     reader = Reader(page)

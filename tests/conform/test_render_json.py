@@ -20,7 +20,7 @@ def objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [schema, *(part for part in schema["$defs"].values() if "properties" in part)]
 
 
-def test_the_schema_is_one_and_describes_what_it_demands():
+def test_schema_is_valid_and_requires_every_property():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["properties"]["schema"]["const"] == SCHEMA_VERSION
     assert SCHEMA["$defs"]["difference"]["properties"]["kind"]["enum"] == list(KINDS)
@@ -28,7 +28,7 @@ def test_the_schema_is_one_and_describes_what_it_demands():
         assert part["required"] == list(part["properties"])
 
 
-def test_the_result_is_there_as_it_is():
+def test_result_is_rendered_unchanged():
     data = json.loads(render(sample()))
     assert data == json.loads(json.dumps(sample().as_dict()))
     assert data["unexplained"] == 11
@@ -57,7 +57,7 @@ def test_the_schema_rejects_a_difference_without(member):
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(results)
-def test_whatever_an_implementation_says_the_json_is_valid_ascii_that_any_reader_takes(result):
+def test_json_is_valid_ascii_for_any_output_of_implementations(result):
     text = render(result)
     assert text.isascii()
     assert text.replace("\n", "").isprintable()

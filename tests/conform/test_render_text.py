@@ -11,7 +11,7 @@ from specgate.report.clean import clean, columns
 from tests.conform.samples import EMPTY, results, sample
 
 
-def test_the_table_has_a_row_for_each_tally_and_one_for_all():
+def test_table_has_a_row_per_tally_and_a_total():
     lines = render(sample()).splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("operator"))
     rows = [line.split() for line in lines[at + 1 : at + 8]]
@@ -20,14 +20,14 @@ def test_the_table_has_a_row_for_each_tally_and_one_for_all():
     assert rows[-1] == ["all", "all", "DirectML", "600,000", "61.20", "95.62", "99.99"]
 
 
-def test_kinds_follow_each_other_and_the_unexplained_shout():
+def test_kinds_are_ordered_and_unexplained_is_uppercase():
     text = render(sample())
     heads = [line.split(":")[0] for line in text.splitlines() if line.split(":")[0].lower() in KINDS]
     assert heads == ["UNEXPLAINED", "bug", "recorded"]
     assert "\nVALUES DIFFER, UNEXPLAINED: 2 cases in 1 class\n" in text
 
 
-def test_a_difference_says_both_sides_and_its_command_stays_whole():
+def test_difference_shows_both_sides_and_the_full_command():
     text = render(sample())
     assert "specgate    rejected by directml/ONE_HOT/axis-range, directml/ONE_HOT/IndicesTensor.type\n" in text
     assert "oracle      DirectML: accepted (created | <b>bold</b>\\x1b[31m)\n" in text
@@ -37,14 +37,14 @@ def test_a_difference_says_both_sides_and_its_command_stays_whole():
     assert f"\n    $ {long}\n" in render(replace(sample(), differences=(difference,)))
 
 
-def test_a_long_descriptor_is_cut_with_the_rest_counted():
+def test_long_descriptor_is_truncated_with_a_count():
     difference = replace(sample().differences[2], descriptor={"Sizes": [1] * 1000})
     text = render(replace(sample(), differences=(difference,), values=()))
     assert "more characters)" in text
     assert text.count("1, 1") < 200
 
 
-def test_rules_are_listed_with_what_they_lack():
+def test_rules_are_listed_with_missing_cases():
     text = render(sample())
     assert "1 of 2 rules and cells have an accepting, a rejecting and an oracle case at every level\n" in text
     assert "two-values: no rejecting, no oracle case at 2.1, 10.0; no oracle case at 3.0\n" in text
@@ -64,7 +64,7 @@ def test_an_empty_campaign_is_short():
     assert len(render(EMPTY).splitlines()) == 5
 
 
-def test_two_operators_that_differ_in_the_middle_of_a_long_name_keep_begin_and_end():
+def test_long_operator_names_keep_begin_and_end():
     name = "BEGIN_" + "X" * 60 + "_END"
     tally = Tally(name, "1.0", "DirectML", 1, 1, 1, 1, {})
     lines = render(replace(sample(), tallies=(tally,))).splitlines()
@@ -76,7 +76,7 @@ def test_two_operators_that_differ_in_the_middle_of_a_long_name_keep_begin_and_e
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(results)
-def test_whatever_an_implementation_says_the_text_is_printable_lines_of_100_columns(result):
+def test_text_is_printable_and_limited_to_100_columns(result):
     text = render(result)
     assert text.replace("\n", "").isprintable()
     assert "##" not in text

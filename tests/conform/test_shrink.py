@@ -24,12 +24,12 @@ def _shrunk(holds):
     return shrink(LARGE, dialect("directml").operator("ONE_HOT"), same).fields, items
 
 
-def test_what_does_not_matter_goes():
+def test_irrelevant_fields_are_removed():
     fields, _ = _shrunk(lambda f: "OutputTensor" in f and f["OutputTensor"].type is not None)
     assert fields == {"OutputTensor": tensor("FLOAT32", [])}
 
 
-def test_what_matters_stays():
+def test_relevant_fields_are_kept():
     fields, _ = _shrunk(lambda f: "IndicesTensor" in f and f["IndicesTensor"].type == "INT64" and f.get("Axis") == 2)
     assert fields == {"IndicesTensor": tensor("INT64", []), "Axis": 2}
 
@@ -39,7 +39,7 @@ def test_numbers_become_as_small_as_they_can():
     assert fields["OutputTensor"].sizes == (101,)
 
 
-def test_dimensions_go_from_all_tensors_together():
+def test_dimensions_are_removed_from_all_tensors_together():
     def ranks(f):
         return {len(t.sizes) for name, t in f.items() if name.endswith("Tensor")}
 
@@ -49,7 +49,7 @@ def test_dimensions_go_from_all_tensors_together():
     )
 
 
-def test_nothing_smaller_leaves_it_as_it_is():
+def test_minimal_descriptor_is_unchanged():
     fields, questions = _shrunk(lambda f: f == LARGE.fields)
     assert fields == LARGE.fields
     assert questions

@@ -35,7 +35,7 @@ class Fake:
         pass
 
 
-def test_what_cannot_be_asked_is_counted_and_the_rest_compared(monkeypatch: pytest.MonkeyPatch):
+def test_unsupported_cases_are_counted_and_others_compared(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(values, "package", lambda _: backend(values=lambda _: Fake()))
     with np.errstate(all="ignore"):
         tallies, _ = values.compare_values("directml", "ELEMENT_WISE_ABS", "6.4", 16, 1, float("inf"))
@@ -54,7 +54,7 @@ class Same:
         pass
 
 
-def test_a_tolerance_goes_by_outputs_that_no_descriptor_states(monkeypatch: pytest.MonkeyPatch):
+def test_tolerance_uses_inferred_outputs(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(values, "package", lambda _: backend(values=lambda _: Same()))
     for name, inputs in (("Softmax", 1), ("Conv", 2)):
         node = {"op_type": name, "inputs": [{"elem_type": "FLOAT16", "shape": [2, 3, 3]}] * inputs, "outputs": []}
@@ -83,21 +83,21 @@ def tally_of(monkeypatch, node, level, **outputs):
     return {tally.implementation: tally for tally in tallies}
 
 
-def test_stated_sizes_are_no_values(monkeypatch: pytest.MonkeyPatch):
+def test_declared_sizes_are_not_compared(monkeypatch: pytest.MonkeyPatch):
     node = {"op_type": "Neg", "inputs": [{"elem_type": "FLOAT", "shape": [0]}],
             "outputs": [{"elem_type": "FLOAT", "shape": [3]}]}  # fmt: skip
     result = tally_of(monkeypatch, node, "21", Y=np.zeros(0, np.float32))["fixed"]
     assert (result.cases, result.equal) == (4, 4)
 
 
-def test_an_output_that_nobody_asked_for_is_not_compared(monkeypatch: pytest.MonkeyPatch):
+def test_unrequested_output_is_not_compared(monkeypatch: pytest.MonkeyPatch):
     node = {"op_type": "MaxPool", "inputs": [{"elem_type": "FLOAT", "shape": [0, 1, 1]}], "outputs": [],
             "attributes": {"kernel_shape": [1]}}  # fmt: skip
     result = tally_of(monkeypatch, node, "21", Y=np.zeros((0, 1, 1), np.float32))["fixed"]
     assert (result.cases, result.equal) == (4, 4)
 
 
-def test_tensors_of_one_field_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch):
+def test_tensors_of_the_same_field_have_separate_names(monkeypatch: pytest.MonkeyPatch):
     part = {"elem_type": "FLOAT", "shape": [0, 1]}
     node = {"op_type": "Split", "inputs": [{"elem_type": "FLOAT", "shape": [0, 2]}], "outputs": [part, part],
             "attributes": {"axis": 1, "num_outputs": 2}}  # fmt: skip
@@ -116,7 +116,7 @@ def test_elements_that_rules_reject_are_not_compared(monkeypatch: pytest.MonkeyP
     assert "fixed" not in result
 
 
-def test_outputs_of_another_shape_are_explained_by_entries_without_elements(monkeypatch: pytest.MonkeyPatch):
+def test_entries_without_elements_explain_shape_differences(monkeypatch: pytest.MonkeyPatch):
     node = {"op_type": "OneHot", "inputs": [{"elem_type": "INT64", "shape": [1]}, {"elem_type": "FLOAT", "shape": []},
             {"elem_type": "INT64", "shape": [2]}], "outputs": []}  # fmt: skip
     wrong = np.zeros((1, 99), np.int64)
@@ -131,7 +131,7 @@ def test_outputs_of_another_shape_are_explained_by_entries_without_elements(monk
     assert [d.kind for d in tally.differing] == ["bug"]
 
 
-def test_a_kernel_that_does_not_compute_this_is_counted(monkeypatch: pytest.MonkeyPatch):
+def test_unsupported_kernel_is_counted(monkeypatch: pytest.MonkeyPatch):
     node = {
         "op_type": "Cast",
         "inputs": [{"elem_type": "STRING", "shape": [1]}],

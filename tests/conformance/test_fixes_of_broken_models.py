@@ -36,7 +36,7 @@ def errors():
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_nine_of_ten_errors_have_a_fix():
+def test_at_least_90_percent_of_errors_have_a_fix():
     result = errors()
     assert len(result) > 100
     without = Counter(name for name, fixed in result if not fixed)

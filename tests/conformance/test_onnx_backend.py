@@ -139,7 +139,7 @@ def difference(case: Any, path: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
-def test_the_suite(part, tmp_path):
+def test_backend_suite(part, tmp_path):
     import onnx
 
     failed = {}

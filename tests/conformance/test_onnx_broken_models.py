@@ -46,7 +46,7 @@ def ask(nodes):
 
 
 @pytest.mark.slow
-def test_nodes_are_accepted_as_they_are(nodes):
+def test_unmodified_nodes_are_accepted(nodes):
     assert len({node.operator for node in nodes}) > 190
     message = {node.name: ours(node.model) for node in (nodes if ALL else nodes[::20])}
     assert {name: verdict.ids for name, verdict in message.items() if verdict.word == "rejected"} == {}
@@ -57,7 +57,7 @@ def test_nodes_are_accepted_as_they_are(nodes):
     find_spec("onnxruntime") is None, reason="NO OTHER IMPLEMENTATION CHECKS BROKEN NODES: pip install onnxruntime"
 )
 @pytest.mark.timeout(5400 if ALL else 300)
-def test_broken_nodes_are_rejected_or_it_is_known_why_not(nodes):
+def test_broken_nodes_are_rejected_or_listed_as_known(nodes):
     cases, what = ask(nodes), load_known()
     assert [case for case in cases if case.ours != "rejected" and not what.explains(case)] == []
     if ALL:
@@ -80,7 +80,7 @@ def make(way: str, word: str = "accepted", **others: bool) -> Case:
     return Case("test_abs", "Abs", way, "X[0]", word, ids, {name: others.get(name) for name in OTHERS})
 
 
-def test_what_is_not_known_is_reported():
+def test_unknown_cases_are_reported():
     nothing = load_known()
     nothing.gaps, nothing.refused, nothing.open = {}, {}, set()
     cases = [make("attribute-unknown", checker=True), make("input-a-scalar", "rejected"), make("input-a-scalar")]
@@ -96,6 +96,6 @@ def test_what_is_not_known_is_reported():
     assert open_part(cases) == "open:\n  input-a-scalar:\n    Abs: [X]\n"
 
 
-def test_ways_of_both_kinds_have_their_own_names():
+def test_mutation_names_are_unique():
     assert not set(STATED) & set(RULED)
     assert all(name == name.lower() and "_" not in name for name in WAYS)

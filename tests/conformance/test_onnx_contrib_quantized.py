@@ -21,7 +21,7 @@ pytestmark = [
 DOMAIN = "com.microsoft"
 
 
-def both(folder, operator: str, arrays, outputs: int = 1, **attributes: Any):
+def run_both(folder, operator: str, arrays, outputs: int = 1, **attributes: Any):
     """Return our outputs and the runtime's.
 
     arrays: the inputs, None for an omitted one.
@@ -59,7 +59,7 @@ def codes(pick, kind: str, *shape: int):
 
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 @pytest.mark.parametrize("by_gate", [False, True])
-def test_a_memory_with_quantized_weights(tmp_path, direction, by_gate) -> None:
+def test_lstm_with_quantized_weights(tmp_path, direction, by_gate) -> None:
     ways = 2 if direction == "bidirectional" else 1
     for case in range(12):
         pick = np.random.default_rng(case)
@@ -76,7 +76,7 @@ def test_a_memory_with_quantized_weights(tmp_path, direction, by_gate) -> None:
         weights = codes(pick, kind, ways, size, 4 * width), codes(pick, kind, ways, width, 4 * width)
         x = pick.standard_normal((time, batch, size)).astype(np.float32)
         attributes: dict[str, Any] = {"hidden_size": width, "direction": direction, "input_forget": case // 6}
-        ours, theirs = both(
+        ours, theirs = run_both(
             tmp_path, "DynamicQuantizeLSTM",
             [x, *weights, bias, None, hidden, cell, peephole, scales[0], zeros, scales[1], zeros], 3, **attributes,
         )  # fmt: skip
@@ -84,7 +84,7 @@ def test_a_memory_with_quantized_weights(tmp_path, direction, by_gate) -> None:
             np.testing.assert_allclose(mine, other, rtol=1e-5, atol=1e-5, err_msg=str(case))
 
 
-def test_a_memory_of_the_dynamic_quantizer(tmp_path) -> None:
+def test_lstm_of_the_dynamic_quantizer(tmp_path) -> None:
     import onnx
     import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
@@ -153,7 +153,7 @@ def test_rows_of_block_wise_quantized_tables(tmp_path, kind, axes) -> None:
             packed = codes(pick, "u1", rows, -(-sizes[1] * bits // 8))
             zeros = packed if kind == "bytes" else table(pick, kind, sizes[0], sizes[1], 4)
         indices = pick.integers(-rows - 2, rows + 2, (2, 3)).astype(["i4", "i8"][case % 2])
-        ours, theirs = both(
+        ours, theirs = run_both(
             tmp_path, "GatherBlockQuantized", [data, indices, scales, zeros],
             gather_axis=axes[0], quantize_axis=axes[1], block_size=block, bits=bits,
         )  # fmt: skip
@@ -168,12 +168,12 @@ def test_weights_of_codes(tmp_path, kind) -> None:
         x, peaks = pick.standard_normal((2, 3, rows)).astype("f4"), pick.random(-(-rows * columns // 16)).astype("f4")
         weights = codes(pick, "u1", -(-rows * columns // 2))
         options = {"K": rows, "N": columns, "block_size": 16, "quant_type": kind}
-        ours, theirs = both(tmp_path, "MatMulBnb4", [x, weights, peaks], **options)
+        ours, theirs = run_both(tmp_path, "MatMulBnb4", [x, weights, peaks], **options)
         np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-5, atol=2e-6)
 
 
 @pytest.mark.parametrize("kind", ["u1", "i1"])
-def test_chosen_quantized_numbers_are_the_same(tmp_path, kind) -> None:
+def test_quantized_where_matches_the_runtime(tmp_path, kind) -> None:
     for case in range(15):
         pick = np.random.default_rng(case)
         halves = 2.0 ** pick.integers(-3, 1, 3) if case % 3 == 0 else pick.uniform(0.01, 1, 3)
@@ -181,7 +181,7 @@ def test_chosen_quantized_numbers_are_the_same(tmp_path, kind) -> None:
         points = [codes(pick, kind, 1).reshape(()) for _ in range(3)]
         a, b = codes(pick, kind, 4, 5), codes(pick, kind, 3, 4, 1)
         listed = [pick.random((3, 1, 5)) < 0.5, a, scales[0], points[0], b, scales[1], points[1], scales[2], points[2]]
-        ours, theirs = both(tmp_path, "QLinearWhere", listed)
+        ours, theirs = run_both(tmp_path, "QLinearWhere", listed)
         assert np.array_equal(ours[0], theirs[0]), case
 
 
@@ -199,19 +199,19 @@ def test_quantized_embeddings(tmp_path, segments) -> None:
             for each in parts:
                 each[2] = None
         listed = [words, kinds if segments else None, *tables, mask, *scales, *points]
-        ours, theirs = both(tmp_path, "QEmbedLayerNormalization", listed, 2)
+        ours, theirs = run_both(tmp_path, "QEmbedLayerNormalization", listed, 2)
         np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-5, atol=1e-5)
         assert np.array_equal(ours[1], theirs[1])
 
 
 @pytest.mark.parametrize("kind", ["u2", "i2", "u1"])
-def test_numbers_of_sixteen_bits(tmp_path, kind) -> None:
+def test_16_bit_values(tmp_path, kind) -> None:
     pick = np.random.default_rng(3)
     x, scale = (pick.standard_normal((3, 40)) * 9).astype("f4"), pick.uniform(0.0005, 0.1, 3).astype("f4")
     points = pick.integers(np.iinfo(kind).min, np.iinfo(kind).max, 3, endpoint=True).astype(kind)
-    ours, theirs = both(tmp_path, "QuantizeLinear", [x, scale, points], axis=0)
+    ours, theirs = run_both(tmp_path, "QuantizeLinear", [x, scale, points], axis=0)
     assert np.array_equal(ours[0], theirs[0])
-    restored, other = both(tmp_path, "DequantizeLinear", [ours[0], scale, points], axis=0)
+    restored, other = run_both(tmp_path, "DequantizeLinear", [ours[0], scale, points], axis=0)
     assert np.array_equal(restored[0], other[0])
 
 
@@ -220,5 +220,5 @@ def test_distances(tmp_path, metric) -> None:
     pick = np.random.default_rng(5)
     for kind in ("f4", "f8"):
         a, b = (pick.standard_normal((rows, 5)).astype(kind) for rows in (7, 4))
-        ours, theirs = both(tmp_path, "CDist", [a, b], metric=metric)
+        ours, theirs = run_both(tmp_path, "CDist", [a, b], metric=metric)
         np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-5 if kind == "f4" else 1e-12)

@@ -28,7 +28,7 @@ OF_MODELS = set(dialect("onnx").tables.about["stand_ins"].values())
 CASES = 40
 
 
-def test_every_one_is_executed() -> None:
+def test_every_listed_operator_is_executed() -> None:
     assert len(OWN) >= 42
     assert all(dialect("onnx").operator(name).table.recipe for name in OWN)
 
@@ -66,7 +66,7 @@ SHAPES: dict[str, list[tuple[int, ...]]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("halves", [False, True])
 @pytest.mark.parametrize("operator", SHAPES)
-def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator, halves) -> None:
+def test_quantized_values_are_equal_for_common_scales(tmp_path, operator, halves) -> None:
     """Limit scales, because entries of these tables explain unlimited ones."""
     pick = np.random.default_rng(7)
     attributes: dict[str, dict[str, Any]] = {
@@ -83,7 +83,7 @@ def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator, hal
 
 
 @pytest.mark.parametrize("operator", ["QLinearAdd", "QLinearMul", "QLinearAveragePool"])
-def test_halves_go_to_the_neighbour_that_the_runtime_takes(tmp_path, operator) -> None:
+def test_ties_round_like_the_runtime(tmp_path, operator) -> None:
     """Scales that put many sums, products and means halfway between two numbers."""
     pick = np.random.default_rng(11)
     attributes = {"kernel_shape": [1, 2]} if operator == "QLinearAveragePool" else {}
@@ -98,7 +98,7 @@ def test_halves_go_to_the_neighbour_that_the_runtime_takes(tmp_path, operator) -
         assert np.array_equal(run_model(path, inputs)["y"], asked_of_runtime(path, inputs)), case
 
 
-def test_softmax_is_multiplied_by_a_whole_number(tmp_path) -> None:
+def test_quantized_softmax_uses_an_integer_multiplier(tmp_path) -> None:
     """Check the entry of QLinearSoftmax.
 
     Results are equal if 1 / scale is an integer, else sometimes one less.
@@ -202,7 +202,7 @@ def filter_images(_opset: int):
         (filter_images, 17, {"com.microsoft.FusedConv", "com.microsoft.FusedGemm"}),
     ],
 )
-def test_a_model_that_the_optimizer_wrote(tmp_path, onnx_model, opset, expected) -> None:
+def test_optimized_model(tmp_path, onnx_model, opset, expected) -> None:
     import onnx
     import onnxruntime
     from onnx import TensorProto, helper
@@ -278,7 +278,7 @@ def layer(name: str, hidden: str, skip: str, past: str, *, quantized_weights: bo
 
 
 @pytest.mark.parametrize("quantized_weights", [False, True])
-def test_a_decoder_of_fused_nodes(tmp_path, quantized_weights) -> None:
+def test_decoder_with_fused_nodes(tmp_path, quantized_weights) -> None:
     from onnx import TensorProto, helper, numpy_helper
 
     first = layer("a", "x", "x", "pa", quantized_weights=quantized_weights)

@@ -23,7 +23,7 @@ TRANSFORMS = ("NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO")
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ")
 
 
-def both(tmp_path, operator, arrays, outputs, version=3, domain="ai.onnx.ml", kinds=None, **attributes) -> Any:
+def run_both(tmp_path, operator, arrays, outputs, version=3, domain="ai.onnx.ml", kinds=None, **attributes) -> Any:
     """Return the outputs of a one-node model: ours, and ONNX Runtime's."""
     import onnx
     import onnxruntime
@@ -107,7 +107,7 @@ def samples(random, kind=np.float32, missing=False):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_trees_of_classes(tmp_path, seed):
+def test_tree_classifiers(tmp_path, seed):
     random = Random(seed)
     classes = 2 if seed % 3 == 0 else random.randint(3, 5)
     nodes, votes = forest(random, [0] if classes == 2 else list(range(classes)), None if seed % 2 else 1)
@@ -116,13 +116,13 @@ def test_trees_of_classes(tmp_path, seed):
     labels = {"classlabels_strings": [f"c{i}" for i in range(classes)]}
     x = samples(random, missing=seed % 4 == 1)
     require_equal(
-        both(tmp_path, "TreeEnsembleClassifier", {"x": x}, 2, post_transform=transform, **labels, **nodes, **chosen)
+        run_both(tmp_path, "TreeEnsembleClassifier", {"x": x}, 2, post_transform=transform, **labels, **nodes, **chosen)
     )
 
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("aggregate", ["SUM", "AVERAGE", "MIN", "MAX"])
-def test_trees_of_targets(tmp_path, seed, aggregate):
+def test_tree_regressors(tmp_path, seed, aggregate):
     random = Random(seed)
     targets = random.randint(2, 3)
     nodes, votes = forest(random, list(range(targets)), None)
@@ -130,17 +130,19 @@ def test_trees_of_targets(tmp_path, seed, aggregate):
     more = {"base_values": [0.5, -1.0, 2.0][:targets]} if seed % 2 else {}
     x = samples(random, np.float64 if seed % 3 == 0 else np.float32)
     arguments = {"n_targets": targets, "aggregate_function": aggregate, "post_transform": random.choice(TRANSFORMS)}
-    require_equal(both(tmp_path, "TreeEnsembleRegressor", {"x": x}, 1, **arguments, **more, **nodes, **chosen))
+    require_equal(run_both(tmp_path, "TreeEnsembleRegressor", {"x": x}, 1, **arguments, **more, **nodes, **chosen))
 
 
 @pytest.mark.slow
-def test_trees_whose_lists_the_structural_reader_skips(tmp_path):
+def test_trees_with_lists_skipped_by_the_structural_reader(tmp_path):
     random = Random(0)
     nodes, votes = forest(random, [0, 1], None, trees=700, depth=8)
     assert len(nodes["nodes_modes"]) > 2**16
     chosen = {f"target_{name}": values for name, values in votes.items()}
     x = samples(random)
-    require_equal(both(tmp_path, "TreeEnsembleRegressor", {"x": x}, 1, n_targets=2, **nodes, **chosen), tolerance=1e-3)
+    require_equal(
+        run_both(tmp_path, "TreeEnsembleRegressor", {"x": x}, 1, n_targets=2, **nodes, **chosen), tolerance=1e-3
+    )
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -160,7 +162,7 @@ def test_support_vectors(tmp_path, seed):
     }  # fmt: skip
     if seed % 2:
         attributes |= {"prob_a": some(pairs), "prob_b": some(pairs)}
-    require_equal(both(tmp_path, "SVMClassifier", {"x": samples(random)}, 2, **attributes), tolerance=1e-4)
+    require_equal(run_both(tmp_path, "SVMClassifier", {"x": samples(random)}, 2, **attributes), tolerance=1e-4)
 
 
 def test_maps(tmp_path):
@@ -169,10 +171,12 @@ def test_maps(tmp_path):
     kinds = {"x": helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, None))}
     entries = {"x": {3: 1.5, 1: -2.75}}
     for to in ("TO_FLOAT", "TO_INT64", "TO_STRING"):
-        require_equal(both(tmp_path, "CastMap", entries, 1, kinds=kinds, cast_to=to))
-        require_equal(both(tmp_path, "CastMap", entries, 1, kinds=kinds, cast_to=to, map_form="SPARSE", max_map=5))
-    require_equal(both(tmp_path, "DictVectorizer", entries, 1, kinds=kinds, int64_vocabulary=[1, 2, 3]))
-    result, expected = both(tmp_path, "ZipMap", {"x": np.eye(2, dtype=np.float32)}, 1, classlabels_strings=["a", "b"])
+        require_equal(run_both(tmp_path, "CastMap", entries, 1, kinds=kinds, cast_to=to))
+        require_equal(run_both(tmp_path, "CastMap", entries, 1, kinds=kinds, cast_to=to, map_form="SPARSE", max_map=5))
+    require_equal(run_both(tmp_path, "DictVectorizer", entries, 1, kinds=kinds, int64_vocabulary=[1, 2, 3]))
+    result, expected = run_both(
+        tmp_path, "ZipMap", {"x": np.eye(2, dtype=np.float32)}, 1, classlabels_strings=["a", "b"]
+    )
     assert result == expected == [[{"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0}]]
 
 
@@ -185,7 +189,7 @@ def test_n_grams(tmp_path, mode, skips):
         "max_gram_length": 3, "min_gram_length": 1, "max_skip_count": skips, "ngram_counts": [0, 2, 6],
         "ngram_indexes": [4, 0, 1, 3, 2], "pool_int64s": [1, 2, 1, 1, 2, 3, 1, 2, 1], "weights": [1.0, 2.0, 0.5, 3.0, 4.0],
     }  # fmt: skip
-    require_equal(both(tmp_path, "TfIdfVectorizer", {"x": x}, 1, domain="", mode=mode, **attributes))
+    require_equal(run_both(tmp_path, "TfIdfVectorizer", {"x": x}, 1, domain="", mode=mode, **attributes))
 
 
 @pytest.mark.slow
@@ -195,4 +199,4 @@ def test_n_grams(tmp_path, mode, skips):
 )  # fmt: skip
 def test_patterns(tmp_path, pattern):
     x = np.array(["", "a", "ab", "a\nb", "axb", "a\n", "K", "\u212a", "\u00e9", "a.b", "xx", "zz!"], object)
-    require_equal(both(tmp_path, "RegexFullMatch", {"x": x}, 1, domain="", pattern=pattern))
+    require_equal(run_both(tmp_path, "RegexFullMatch", {"x": x}, 1, domain="", pattern=pattern))

@@ -52,7 +52,7 @@ def own_target(imports: dict[str, int]) -> str:
 
 
 @pytest.mark.slow
-def test_no_false_alarm_on_the_packages_own_models():
+def test_onnx_node_models_have_no_false_positives():
     result = models()
     if not result:
         pytest.skip(LACKING)

@@ -64,7 +64,7 @@ BUILT = {"ONE_HOT": {"OutputTensor": one_hot_as_built}}
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
-def test_specgate_computes_what_was_recorded(path):
+def test_specgate_reproduces_the_recordings(path):
     header, cases = read_recording(str(path))
     spec = dialect("directml").operator(header["operator"])
     if spec.table.tolerance != "0":
@@ -85,11 +85,11 @@ def test_specgate_computes_what_was_recorded(path):
     assert differing < compared / 4
 
 
-def test_there_is_a_recording_of_one_hot():
+def test_one_hot_recording_exists():
     assert "directml-6.4-ONE_HOT" in [path.stem for path in RECORDED]
 
 
-def test_the_recording_of_one_hot_covers_what_can_vary():
+def test_one_hot_recording_covers_every_variation():
     header, cases = read_recording(str(next(path for path in RECORDED if path.stem == "directml-6.4-ONE_HOT")))
     spec = dialect("directml").operator("ONE_HOT").resolve(header["level"])
     assert spec is not None
@@ -131,7 +131,7 @@ def test_the_recording_of_one_hot_covers_what_can_vary():
         for level in VALUE_LEVELS
     ],
 )
-def test_a_live_build_computes_the_same(level):
+def test_live_build_reproduces_the_recordings(level):
     with ValuesOracle(level) as oracle:
         for drawn in draw_cases("ONE_HOT", level, 6, 7, runs=2, max_elements=200):
             for arrays, answer in zip(drawn.runs, oracle.compute_many(drawn.descriptor, drawn.runs), strict=True):

@@ -32,7 +32,7 @@ CONCRETE = {
 
 
 @pytest.mark.parametrize(("result", "concrete"), CONCRETE.values(), ids=CONCRETE.keys())
-def test_concrete(result: TensorDesc, concrete: bool) -> None:
+def test_is_concrete(result: TensorDesc, concrete: bool) -> None:
     assert result.concrete is concrete
     assert Descriptor("directml", "X", {"A": result}).plain is concrete
     assert Descriptor("directml", "X", {"A": [tensor("INT8", [1]), result]}).plain is concrete
@@ -126,7 +126,7 @@ SHOWN: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("value", "text"), SHOWN.values(), ids=SHOWN.keys())
-def test_shown(value: Any, text: str) -> None:
+def test_format_value(value: Any, text: str) -> None:
     assert format_value(value) == text
 
 
@@ -135,7 +135,7 @@ class Rude:
         raise RuntimeError
 
 
-def test_shown_does_not_ask_strangers() -> None:
+def test_format_value_does_not_call_foreign_repr() -> None:
     assert format_value([Rude()]) == "[an object of type Rude]"
 
 
@@ -148,17 +148,17 @@ ANY = st.recursive(
 
 @pytest.mark.slow
 @given(ANY, st.integers(20, 200))
-def test_shown_is_one_short_line(value: Any, limit: int) -> None:
+def test_format_value_is_a_single_short_line(value: Any, limit: int) -> None:
     text = format_value(value, limit)
     assert text.isprintable()
     assert 1 <= len(text) <= limit
 
 
 @given(st.lists(st.integers(-99, 99), max_size=6) | st.text("abc 'é", max_size=20))
-def test_shown_is_as_python_writes_what_is_short(value: Any) -> None:
+def test_format_value_of_short_values_is_repr(value: Any) -> None:
     assert format_value(value) == repr(value)
 
 
-def test_which_records_hold_whole_numbers() -> None:
+def test_records_of_whole_numbers() -> None:
     assert whole_numbers(Size2D)
     assert not whole_numbers(ScaleBias)

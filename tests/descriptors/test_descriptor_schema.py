@@ -48,7 +48,7 @@ def plain(spec: OperatorSpec) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_every_example_is_taken(name) -> None:
+def test_every_example_is_valid(name) -> None:
     wrong = []
     for operator in dialect(name).operators:
         examples = dialect(name).operator(operator).table.examples
@@ -58,7 +58,7 @@ def test_every_example_is_taken(name) -> None:
 
 @pytest.mark.slow
 @given(st.data())
-def test_what_a_level_accepts_is_taken(data) -> None:
+def test_accepted_descriptors_are_valid(data) -> None:
     name, operator = data.draw(st.sampled_from(EVERY))
     spec = dialect(name).operator(operator)
     level = data.draw(st.sampled_from(list(spec.levels)))
@@ -74,7 +74,7 @@ def test_what_a_level_accepts_is_taken(data) -> None:
 @pytest.mark.parametrize(
     ("name", "operator", "attribute"), [("onnx", "Gemm", "alpha"), ("openvino", "MatMul", "transpose_a")]
 )
-def test_attributes_that_are_not_given_are_not_written(name, operator, attribute) -> None:
+def test_absent_attributes_are_not_written(name, operator, attribute) -> None:
     descriptor = specgate.descriptor(plain(dialect(name).operator(operator)), name)
     bare = write_dict(
         replace(descriptor, fields={key: value for key, value in descriptor.fields.items() if key != attribute})
@@ -84,7 +84,7 @@ def test_attributes_that_are_not_given_are_not_written(name, operator, attribute
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_lists_and_named_ones_are_taken(name) -> None:
+def test_lists_and_named_descriptors_are_valid(name) -> None:
     item = plain(dialect(name).operator(dialect(name).operators[0]))
     assert problems(name, [item, item]) == []
     assert problems(name, {"$schema": "x", "descriptors": {"first": item}}) == []
@@ -106,13 +106,13 @@ SPELLINGS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "tensor"), SPELLINGS)
-def test_what_the_reader_takes_of_tensors_is_taken(name, tensor) -> None:
+def test_tensors_accepted_by_the_reader_are_valid(name, tensor) -> None:
     item = {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}
     specgate.descriptor(item)
     assert problems(name, item) == []
 
 
-def test_numbers_of_words_are_taken() -> None:
+def test_numeric_enum_values_are_valid() -> None:
     entries = plain(dialect("directml").operator("PADDING"))
     for word in ("EDGE", "DML_PADDING_MODE_EDGE", 1, "0x1", "DML_PADDING_MODE_EDGE (1)"):
         entries["desc"]["PaddingMode"] = word
@@ -143,7 +143,7 @@ WRONG: dict[str, tuple[str, str, Any]] = {
 
 
 @pytest.mark.parametrize(("name", "operator", "change"), WRONG.values(), ids=WRONG.keys())
-def test_what_is_wrong_is_found(name, operator, change) -> None:
+def test_invalid_descriptors_are_rejected(name, operator, change) -> None:
     item = plain(dialect(name).operator(operator))
     assert problems(name, item) == []
     change(item)
@@ -158,7 +158,7 @@ def test_a_fused_operator_has_no_tensors() -> None:
     assert problems("directml", entries)
 
 
-def test_words_of_layers_may_be_in_capitals() -> None:
+def test_enum_values_of_layers_are_case_insensitive() -> None:
     entries = plain(dialect("openvino").operator("Pad"))
     entries["data"]["pad_mode"] = str(entries["data"]["pad_mode"]).upper()
     assert problems("openvino", entries) == []
@@ -166,7 +166,7 @@ def test_words_of_layers_may_be_in_capitals() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_a_counterexample_differs_from_its_example_only_where_the_schema_is_open(name) -> None:
+def test_schema_rejects_counterexamples_unless_a_rule_is_needed(name) -> None:
     """The schema does not contain rules, so `check` alone finds a broken one."""
     open_ = 0
     for operator in dialect(name).operators[:40]:
@@ -178,7 +178,7 @@ def test_a_counterexample_differs_from_its_example_only_where_the_schema_is_open
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_its_size(name, capsys) -> None:
+def test_schema_size_is_limited(name, capsys) -> None:
     assert main(["spec", "schema", "descriptor", "--dialect", name]) == 0
     text = capsys.readouterr().out
     assert json.loads(text)["$id"] == f"urn:specgate:descriptor:{name}:1"
@@ -191,12 +191,12 @@ def test_fields_are_described() -> None:
     assert result["properties"]["Axis"]["description"] == "the dimension of the sequences"
 
 
-def test_which_dialect_must_be_reported(capsys) -> None:
+def test_dialect_option_is_required(capsys) -> None:
     assert main(["spec", "schema", "descriptor"]) == 2
     assert "expected --dialect, one of directml, onnx, openvino" in capsys.readouterr().err
 
 
-def test_another_dialect_may_have_none() -> None:
+def test_schema_is_optional_for_other_dialects() -> None:
     from specgate.dialects.protocols import Reader
 
     class Other(Reader):

@@ -73,7 +73,7 @@ def test_a_dxdispatch_model():
         assert all(isinstance(entry, Descriptor) for _, entry in pairs)
 
 
-def test_what_has_no_table_is_named(save):
+def test_operators_without_a_table_are_named(save):
     model = {"dispatchables": {"s": SHADER, "g": {"type": "DML_OPERATOR_GEMM9", "desc": {}}, "o": ONE}}
     entries = dict(read_descriptors(save(model)))
     assert [getattr(entry, "operator", None) for entry in entries.values()] == ["hlsl", "GEMM9", "ONE_HOT"]
@@ -86,7 +86,7 @@ def test_what_has_no_table_is_named(save):
         read_one(save({"type": "DML_OPERATOR_GEMM9", "desc": {}}))
 
 
-def test_read_one_wants_exactly_one(save):
+def test_read_one_requires_exactly_one_descriptor(save):
     with pytest.raises(InputError, match=r"file\.json: expected one descriptor, found 2: \[0\], \[1\]$"):
         read_one(save([ONE, NODE]))
     with pytest.raises(InputError, match="expected one descriptor, found none"):
@@ -146,7 +146,7 @@ def test_comments_and_trailing_commas():
     assert load_relaxed(text, "x") == load_relaxed(text, "x.json")
 
 
-def test_places_stay_where_they_were():
+def test_removing_comments_keeps_positions():
     text = '{ /* one\ntwo */ "a": [1, // three\n oops ] }'
     with pytest.raises(InputError, match="line 3 column 2"):
         load_relaxed(text, "x.json")
@@ -164,7 +164,7 @@ def test_places_stay_where_they_were():
     ),
     st.sampled_from(['/* , ] } " */', '// " , ]\n', " ", "\n"]),
 )
-def test_any_document_survives_comments_and_commas(document, noise):
+def test_any_document_parses_with_comments_and_commas(document, noise):
     strict = json.dumps(document, indent=1)
     assert json.loads(without_comments(strict)) == document
     noisy = json.dumps(document, separators=(f"{noise},{noise}", f"{noise}:{noise}"))
@@ -176,7 +176,7 @@ def test_any_document_survives_comments_and_commas(document, noise):
 @pytest.mark.parametrize(
     "text", ['"\\' * 500_000, "/*" * 500_000, '"' + '\\"' * 500_000, ", " * 500_000, "/" * 1_000_000]
 )
-def test_hostile_text_takes_one_pass(text):
+def test_hostile_text_is_scanned_once(text):
     if text.startswith("/*"):
         with pytest.raises(InputError, match="unterminated comment"):
             without_comments(text)
@@ -197,7 +197,7 @@ def test_lines_of_a_model(name):
     assert "[8, 8, 4, 1]" in rows[result["dispatchables", "strided", "desc", "OutputTensor", "Strides"] - 1]
 
 
-def test_lines_of_json_with_tabs_and_none_where_they_are_not_to_be_had():
+def test_line_numbers_of_json_with_tabs_or_none_if_unknown():
     assert lines('{\n\t"a": [\n\t\t1,\n\t\t2,\n\t]\n}', "x.json") == {(): 1, ("a",): 2, ("a", 0): 3, ("a", 1): 4}
     assert lines("[" * 500 + "]" * 500, "x.json") is None
     assert lines("{ /* open", "x.json") is None
@@ -220,7 +220,7 @@ def test_a_json_file_is_read_without_heavy_imports():
 
 @pytest.mark.parametrize("name", ["file.json", "file.yaml"])
 @pytest.mark.parametrize("document", [ONE, BARE, NODE, LAYER])
-def test_a_file_may_name_its_schema_and_a_descriptor_within_may_not(save, name, document):
+def test_schema_key_is_accepted_only_at_the_top_level(save, name, document):
     named = {"$schema": "./descriptor.schema.json", **document}
     assert read_one(save(named, name)) == read_one(save(document, name))
     with pytest.raises(InputError, match=r"\$schema"):

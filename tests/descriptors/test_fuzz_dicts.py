@@ -212,13 +212,13 @@ def replace_at(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return result
 
 
-def taken_out(value: Any, path: tuple[Any, ...]) -> Any:
+def remove_path(value: Any, path: tuple[Any, ...]) -> Any:
     """Return a copy without the value at `path`."""
     result = value.copy()
     if len(path) == 1:
         del result[path[0]]
     else:
-        result[path[0]] = taken_out(value[path[0]], path[1:])
+        result[path[0]] = remove_path(value[path[0]], path[1:])
     return result
 
 
@@ -231,20 +231,20 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "example", "path"), CASES)
-def test_every_place_of_an_example_with_every_monster(
+def test_every_path_of_an_example_with_every_hostile_value(
     name: str, example: dict[str, Any], path: tuple[Any, ...]
 ) -> None:
     for monster in MONSTERS:
         evaluate(replace_at(example, path, monster), name)
     if path:
-        evaluate(taken_out(example, path), name)
+        evaluate(remove_path(example, path), name)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 @given(data=st.data())
 @settings(max_examples=120, deadline=None)
-def test_examples_with_a_few_places_changed(name: str, data: st.DataObject) -> None:
+def test_examples_with_a_few_paths_changed(name: str, data: st.DataObject) -> None:
     changed = data.draw(st.sampled_from(EXAMPLES[name]))
     for _ in range(data.draw(st.integers(1, 3))):
         path = data.draw(st.sampled_from(places(changed)[1:] or [()]))
@@ -256,7 +256,7 @@ def test_examples_with_a_few_places_changed(name: str, data: st.DataObject) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "example"), [(name, e) for name, examples in EXAMPLES.items() for e in examples])
-def test_examples_survive_being_written(name: str, example: dict[str, Any]) -> None:
+def test_examples_round_trip(name: str, example: dict[str, Any]) -> None:
     result = read_dict(example, name)
     written = write_dict(result)
     assert json.loads(json.dumps(written)) == written

@@ -28,7 +28,7 @@ def softmax(axis: Any, sizes: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("number", SCALARS)
-def test_numbers_of_numpy_are_those_of_python(number: Callable[[int], Any], openvino_one_hot) -> None:
+def test_numpy_scalars_equal_python_numbers(number: Callable[[int], Any], openvino_one_hot) -> None:
     same = specgate.descriptor(softmax(1, [2, 3]))
     assert specgate.descriptor(softmax(number(1), [number(2), 3])) == same
     assert specgate.descriptor(softmax(number(1), np.array([2, 3]))) == same
@@ -50,7 +50,7 @@ def test_directml(one_hot, number: Callable[[int], Any]) -> None:
     assert specgate.check(one_hot, "directml:4.1").accepted
 
 
-def test_a_number_of_another_kind_stays_one() -> None:
+def test_wrong_numpy_scalar_kinds_are_rejected() -> None:
     for wrong, plain in ((np.float32(1), 1.0), (np.True_, True)):
         verdict, expected = (specgate.check(softmax(axis, [2, 3]), "onnx:17") for axis in (wrong, plain))
         assert [each.message for each in verdict.findings] == [each.message for each in expected.findings]
@@ -68,7 +68,7 @@ def test_constants_and_lists() -> None:
         assert specgate.check(transpose, "onnx:17").accepted
 
 
-def test_made_and_executed() -> None:
+def test_construction_and_execution_with_numpy_values() -> None:
     same = make.onnx.Softmax(input=tensor("FLOAT", [2, 3]), axis=1)
     for sizes in ([np.int64(2), 3], np.array([2, 3])):
         for input_tensor in (tensor("FLOAT", sizes), specgate.TensorDesc("FLOAT", sizes)):  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def test_budgets_and_pins(one_hot) -> None:
 
 
 @pytest.mark.parametrize("pins", [{"N": "x"}, {"N": -1}, {"N": 1.5}, {"N": True}, {3: 4}, [1], 5, {"N": 2**63}])
-def test_what_is_not_a_pin(pins: Any, onnx_file) -> None:
+def test_invalid_pins_are_rejected(pins: Any, onnx_file) -> None:
     for questions in (
         lambda: specgate.lint(onnx_file, "onnx:17", pins=pins),
         lambda: specgate.minimum(onnx_file, pins=pins),
@@ -127,7 +127,7 @@ def test_arrays_that_are_not_a_mapping() -> None:
             specgate.execute(softmax(1, [2, 3]), arrays)  # type: ignore[arg-type]
 
 
-def test_values_that_hold_themselves_or_others_many_times_end() -> None:
+def test_recursive_and_repeated_values_terminate() -> None:
     endless: list[Any] = []
     endless += [endless, endless, {"again": endless}]
     assert python_values(endless) is endless

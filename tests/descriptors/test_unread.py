@@ -60,20 +60,20 @@ ASKED: dict[str, Callable[[list[Any]], Any]] = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_it_answers_as_a_list_does(name: str) -> None:
+def test_unread_list_behaves_like_a_list(name: str) -> None:
     assert ASKED[name](unread()) == ASKED[name](list(ELEMENTS))
     read = unread()
     assert read[0] == 3
     assert ASKED[name](read) == ASKED[name](list(ELEMENTS))
 
 
-def test_no_method_sees_that_there_are_no_elements_yet() -> None:
+def test_no_list_method_bypasses_reading() -> None:
     of_all = {name for name in dir(object) if name not in {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}}
     inherited = {name for name in dir(list) if getattr(UnreadList, name) is getattr(list, name)} - of_all
     assert inherited <= {"__class_getitem__"}
 
 
-def test_its_length_and_its_bytes_are_known_without_its_elements() -> None:
+def test_length_and_key_are_known_without_reading() -> None:
     list_ = UnreadList("int", b"bytes", 4, never)
     assert len(list_) == 4
     assert list_
@@ -85,7 +85,7 @@ def test_its_length_and_its_bytes_are_known_without_its_elements() -> None:
     assert "b'bytes'" not in repr(key_of(list_))  # they may be many, and keys are kept
 
 
-def test_its_elements_are_read_once() -> None:
+def test_elements_are_read_once() -> None:
     numbers = iter(range(9))
     list_ = UnreadList("int", b"", 2, lambda: [next(numbers), 5])
     assert [list_[0], list_[1], *list_] == [0, 5, 0, 5]

@@ -99,7 +99,7 @@ FILES: Final = [
         ('f"expected a target such as onnx:17, found {a}"\n', 0),
     ],
 )
-def test_what_names_one_is_found(code: str, count: int) -> None:
+def test_dialect_names_in_code_are_detected(code: str, count: int) -> None:
     assert len(add_name(code)) == count
 
 
@@ -108,11 +108,11 @@ def test_many_files_are_read() -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_no_other_file_names_a_dialect(file: str) -> None:
+def test_only_allowed_files_name_a_dialect(file: str) -> None:
     """An exception that is not needed must be removed."""
     result = add_name((PACKAGE / file).read_text(encoding="utf-8"))
     assert (result != []) is (file in ALLOWED), result
 
 
-def test_what_is_allowed_is_there() -> None:
+def test_allowed_files_exist() -> None:
     assert set(ALLOWED) <= set(FILES)

@@ -27,13 +27,15 @@ CROP = {
 ABS = {"call": "Abs", "in": [["i32", [3]]], "out": [["i32", [3]]]}
 
 
-def ran(*command: str, folder: Path = DATA / "tinynet", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_python(
+    *command: str, folder: Path = DATA / "tinynet", cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     return subprocess.run([sys.executable, *command], env=environment, cwd=cwd, capture_output=True, text=True)
 
 
 def specgate(*argv: str, code: int = 0, **more: Path) -> str:
-    done = ran("-m", "specgate", *argv, **more)
+    done = run_python("-m", "specgate", *argv, **more)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout if code < 2 else done.stderr
@@ -50,7 +52,7 @@ def test_check() -> None:
 
 
 @pytest.mark.slow
-def test_what_it_adds_to_tensors_and_rules() -> None:
+def test_plugin_tensor_attributes_and_rule_functions() -> None:
     """A type with two attributes and a layout function that only its package knows."""
     crop = {**CROP, "in": [["f32", [2, 50], {"align": 12, "pages": 6}]]}
     rejected = specgate("check", json.dumps(crop), code=1)
@@ -73,7 +75,7 @@ def test_what_it_adds_to_tensors_and_rules() -> None:
         ("keep.Width == 1", "unknown attribute 'Width'; known: first, last"),
     ],
 )
-def test_words_that_another_dialect_adds_are_not_known(tmp_path, text, message) -> None:
+def test_rule_functions_of_other_dialects_are_unknown(tmp_path, text, message) -> None:
     copy_tree(DATA / "tinynet" / "tinynet" / "specs" / "tinynet", tmp_path / "tinynet")
     file = tmp_path / "tinynet" / "operators" / "Crop.yaml"
     written = file.read_text(encoding="utf-8").replace("0 <= keep.first <= keep.last < x.sizes[-1]", text)
@@ -83,7 +85,7 @@ def test_words_that_another_dialect_adds_are_not_known(tmp_path, text, message) 
     assert message in output
 
 
-def test_its_constructors() -> None:
+def test_constructors_of_a_plugin_dialect() -> None:
     code = """
 from specgate import make
 from specgate.make import tinynet
@@ -92,7 +94,7 @@ made = tinynet.Flip(x=x, y=x, axis=1)
 assert make.tinynet is tinynet and "Flip" in dir(tinynet)
 print(made.dialect, made.operator, made.fields["axis"])
 """
-    done = ran("-c", code)
+    done = run_python("-c", code)
     assert (done.stdout, done.stderr) == ("tinynet Flip 1\n", "")
 
 
@@ -104,7 +106,7 @@ def test_a_finding_has_the_line_of_its_field(tmp_path) -> None:
     assert '"axis"' in text.splitlines()[place["region"]["startLine"] - 1]
 
 
-def test_what_its_models_are_not_good_for(tmp_path) -> None:
+def test_unsupported_commands_for_plugin_models(tmp_path) -> None:
     (tmp_path / "model.tiny").write_text(json.dumps([ABS]), encoding="utf-8")
     texts_by_texts = {
         ("run", "model.tiny"): "models of tinynet can be linted, but not executed",
@@ -147,12 +149,12 @@ def test_the_commands_that_show_tables() -> None:
     )
 
 
-def test_conform_says_that_there_is_no_oracle() -> None:
+def test_conform_reports_a_missing_oracle() -> None:
     assert "tinynet:v1: tinynet has no oracle" in specgate("conform", "tinynet", code=2)
 
 
 @pytest.mark.slow
-def test_the_strategies_draw_from_its_tables() -> None:
+def test_strategies_draw_from_plugin_tables() -> None:
     script = """
 from random import Random
 import specgate
@@ -169,7 +171,7 @@ for case in cases(["tinynet"]):
         found |= {f.id for f in specgate.check(broken.draw(aim, pick).descriptor, case.target).findings}
 print(*sorted(found))
 """
-    done = ran("-c", script)
+    done = run_python("-c", script)
     assert done.returncode == 0, done.stderr
     expected = {"Flip/axis-range", "Abs/same-type", "Scale/same-sizes", "Crop/span-range", "tensor/alignment"}
     assert {f"tinynet/{rule}" for rule in expected} <= set(done.stdout.split())
@@ -191,7 +193,7 @@ def test_a_package_that_is_broken_is_named(tmp_path, code, message) -> None:
 
 
 @pytest.mark.slow
-def test_tables_that_a_folder_brings_alone_are_shown(tmp_path) -> None:
+def test_tables_of_a_folder_without_a_package_are_shown(tmp_path) -> None:
     """Without the package its descriptors are not read."""
     source = DATA / "tinynet" / "tinynet" / "specs" / "tinynet"
     copy_tree(source, tmp_path / "toy")

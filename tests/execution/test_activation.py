@@ -17,7 +17,7 @@ NAN, INF = math.nan, math.inf
 X = [NAN, -INF, -2, -0.5, -0.0, 0.5, 2, INF]
 
 
-def ran(name, *arrays, dtype="f4", **arguments):
+def run_kernel(name, *arrays, dtype="f4", **arguments):
     return find_kernel(name)(*(np.array(array, dtype) for array in arrays), **arguments)
 
 
@@ -45,60 +45,62 @@ def ran(name, *arrays, dtype="f4", **arguments):
 )  # fmt: skip
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
 def test_activations(name, numbers, expected, dtype):
-    result = ran(name, X, dtype=dtype, **numbers)
+    result = run_kernel(name, X, dtype=dtype, **numbers)
     assert result.dtype == dtype
     assert np.allclose(result, expected, rtol=1e-3 if dtype == "f2" else 3e-7, atol=3e-7, equal_nan=True)
 
 
 def test_a_steep_softplus_does_not_overflow():
-    assert ran("softplus", [3e38, 1e5], steepness=30).tolist() == [np.float32(3e38), 1e5]
+    assert run_kernel("softplus", [3e38, 1e5], steepness=30).tolist() == [np.float32(3e38), 1e5]
 
 
-def test_softplus_gives_the_element_where_its_exponential_has_no_value():
-    assert ran("softplus", [1, 0, -1, INF, -2.5], steepness=INF).tolist() == [1, 0, 0, INF, 0]
-    assert ran("softplus", [1, 0, -1, -INF, -2.5], steepness=-INF).tolist() == [0, 0, -1, -INF, -2.5]
-    assert ran("softplus", [1, -INF], steepness=NAN).tolist() == [1, -INF]
-    assert ran("softplus", [1, INF, -INF], steepness=0).tolist() == [INF, INF, -INF]
+def test_softplus_with_infinite_nan_and_zero_steepness():
+    assert run_kernel("softplus", [1, 0, -1, INF, -2.5], steepness=INF).tolist() == [1, 0, 0, INF, 0]
+    assert run_kernel("softplus", [1, 0, -1, -INF, -2.5], steepness=-INF).tolist() == [0, 0, -1, -INF, -2.5]
+    assert run_kernel("softplus", [1, -INF], steepness=NAN).tolist() == [1, -INF]
+    assert run_kernel("softplus", [1, INF, -INF], steepness=0).tolist() == [INF, INF, -INF]
 
 
-def test_a_parametric_softplus_overflows_only_as_a_whole():
+def test_parametric_softplus_overflows_only_in_its_result():
     huge = np.float32(1.7e38)
-    assert ran("parametric_softplus", [huge], alpha=1e-5, beta=3.25).item() == pytest.approx(float(huge) * 3.25e-5)
+    assert run_kernel("parametric_softplus", [huge], alpha=1e-5, beta=3.25).item() == pytest.approx(
+        float(huge) * 3.25e-5
+    )
 
 
 def test_scaled_elu_with_infinite_numbers():
-    assert ran("scaled_elu", [-1, 1, -INF], alpha=-INF, gamma=-INF).tolist() == [-INF, -INF, -INF]
-    assert ran("scaled_elu", [-1, 0, 1], alpha=INF, gamma=2).tolist() == [-INF, 0, 2]
+    assert run_kernel("scaled_elu", [-1, 1, -INF], alpha=-INF, gamma=-INF).tolist() == [-INF, -INF, -INF]
+    assert run_kernel("scaled_elu", [-1, 0, 1], alpha=INF, gamma=2).tolist() == [-INF, 0, 2]
 
 
 @pytest.mark.parametrize("bits", [0x7C01, 0xFC01, 0x7E00])
-def test_any_nan_is_passed_over(bits):
+def test_activations_ignore_nan_with_any_payload(bits):
     x = np.array([bits, 0x4400, 0xC200], np.uint16).view(np.float16)  # nan, 4, -3
     assert find_kernel("celu")(x, alpha=1e-5)[0] == 0
     assert find_kernel("hard_sigmoid")(x, alpha=1, beta=0).tolist() == [0, 1, 0]
     assert np.allclose(find_kernel("log_softmax")(x, axes=[0])[1:], [46.05, 39.05], atol=0.02)
 
 
-def test_parameters_are_floats_of_32_bits():
-    assert ran("linear", [1], alpha=0.1, beta=0).tolist() == [np.float32(0.1)]
+def test_parameters_are_float32():
+    assert run_kernel("linear", [1], alpha=0.1, beta=0).tolist() == [np.float32(0.1)]
 
 
 def test_integers():
-    assert ran("relu", [-128, 0, 127], dtype="i1").tolist() == [0, 0, 127]
-    assert ran("prelu", [-3, 3, -128], [2, 2, 2], dtype="i1").tolist() == [-6, 3, 0]
-    assert ran("relu_gradient", [-1, 0, 1], [5, 6, 7], dtype="i4").tolist() == [0, 0, 7]
+    assert run_kernel("relu", [-128, 0, 127], dtype="i1").tolist() == [0, 0, 127]
+    assert run_kernel("prelu", [-3, 3, -128], [2, 2, 2], dtype="i1").tolist() == [-6, 3, 0]
+    assert run_kernel("relu_gradient", [-1, 0, 1], [5, 6, 7], dtype="i4").tolist() == [0, 0, 7]
     # halves round to even, and the result is clamped to the type
-    assert ran("shrink", [-128, -3, -2, 2, 3, 4, 127], dtype="i1", bias=1.5, threshold=2.5).tolist() == [
+    assert run_kernel("shrink", [-128, -3, -2, 2, 3, 4, 127], dtype="i1", bias=1.5, threshold=2.5).tolist() == [
         -126, -2, 0, 0, 2, 2, 126,
     ]  # fmt: skip
-    assert ran("shrink", [-128, 127], dtype="i1", bias=-1.5, threshold=-2.5).tolist() == [-128, 127]
-    assert ran("shrink", [0, 255], dtype="u1", bias=-1.5, threshold=-2.5).tolist() == [2, 255]
+    assert run_kernel("shrink", [-128, 127], dtype="i1", bias=-1.5, threshold=-2.5).tolist() == [-128, 127]
+    assert run_kernel("shrink", [0, 255], dtype="u1", bias=-1.5, threshold=-2.5).tolist() == [2, 255]
 
 
 def test_gradients_and_slopes_of_floats():
-    assert ran("relu_gradient", [NAN, -1, 0, 1], [5, 6, 7, 8]).tolist() == [0, 0, 0, 8]
-    assert ran("prelu", [-2, 2, -0.0], [0.5, 0.5, 3]).tolist() == [-1, 2, 0]
-    assert ran("prelu", [[-2, 2], [-4, 4]], [0.5], broadcast=True).tolist() == [[-1, 2], [-2, 4]]
+    assert run_kernel("relu_gradient", [NAN, -1, 0, 1], [5, 6, 7, 8]).tolist() == [0, 0, 0, 8]
+    assert run_kernel("prelu", [-2, 2, -0.0], [0.5, 0.5, 3]).tolist() == [-1, 2, 0]
+    assert run_kernel("prelu", [[-2, 2], [-4, 4]], [0.5], broadcast=True).tolist() == [[-1, 2], [-2, 4]]
 
 
 # --- groups
@@ -121,7 +123,7 @@ def test_softmax_over_any_axes(data):
         assert array.dtype == x.dtype
 
 
-def test_hardmax_takes_the_first_in_row_major_order_whatever_the_order_of_axes():
+def test_hardmax_selects_the_first_maximum_in_row_major_order():
     x = np.array([[1, 5], [5, 1]], "f4")
     for axes in ([0, 1], [1, 0], [1, 0, 0]):
         assert find_kernel("hardmax")(x, axes=axes).tolist() == [[0, 1], [0, 0]]
@@ -129,16 +131,16 @@ def test_hardmax_takes_the_first_in_row_major_order_whatever_the_order_of_axes()
 
 def test_groups_with_nan_and_infinity():
     rows = [[NAN, 1, 2], [1, NAN, 5], [NAN] * 3, [-INF] * 3, [INF, 0, NAN]]
-    assert ran("hardmax", rows, axes=[1]).argmax(axis=1).tolist() == [0, 2, 0, 0, 0]
+    assert run_kernel("hardmax", rows, axes=[1]).argmax(axis=1).tolist() == [0, 2, 0, 0, 0]
     least = -math.log(1e-20)
-    result = ran("log_softmax", [[NAN, 0, 1], [INF, 0, 1]], axes=[1])
+    result = run_kernel("log_softmax", [[NAN, 0, 1], [INF, 0, 1]], axes=[1])
     assert np.allclose(result, [[NAN, least - 1, least], [NAN, -INF, -INF]], equal_nan=True)
-    assert np.isnan(ran("softmax", [[NAN, 0, 1]], axes=[1])).all()
+    assert np.isnan(run_kernel("softmax", [[NAN, 0, 1]], axes=[1])).all()
 
 
 def test_huge_numbers_do_not_overflow():
-    assert ran("softmax", [[1e30, 1e30, 0]], axes=[1]).tolist() == [[0.5, 0.5, 0]]
-    assert ran("log_softmax", [[1e30, 0]], axes=[1]).tolist() == [[0, np.float32(-1e30)]]
+    assert run_kernel("softmax", [[1e30, 1e30, 0]], axes=[1]).tolist() == [[0.5, 0.5, 0]]
+    assert run_kernel("log_softmax", [[1e30, 0]], axes=[1]).tolist() == [[0, np.float32(-1e30)]]
 
 
 # --- quantization
@@ -196,6 +198,6 @@ def test_quantized_sums():
         ("quantized_add", [np.zeros(2, "i1"), np.ones(2, "f4"), np.zeros(2, "i1"), np.ones(1, "f4"), np.ones(1, "f4")], {"dtype": np.dtype("i1")}),
     ],
 )  # fmt: skip
-def test_refusals(name, arrays, arguments):
+def test_invalid_arguments_are_rejected(name, arrays, arguments):
     with pytest.raises(InputError, match=name):
         find_kernel(name)(*arrays, **arguments)

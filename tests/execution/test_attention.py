@@ -50,7 +50,7 @@ def flat(array):
 
 
 @pytest.mark.parametrize("rank", [3, 4, 5])
-def test_plain(rank):
+def test_attention_without_options(rank):
     query, key, value = parts(value_size=5)
     lead = (1,) * (rank - 3)
     inputs = {n: flat(a).reshape(*lead, *flat(a).shape) for n, a in (("query", query), ("key", key), ("value", value))}
@@ -61,7 +61,7 @@ def test_plain(rank):
     assert np.array_equal(values, np.swapaxes(value, 1, 2))
 
 
-def test_stacks():
+def test_stacked_query_key_value():
     query, key, value = parts()
     key_value = np.stack([key, value], axis=3)
     expected = run(query=flat(query), key=flat(key), value=flat(value))[0]
@@ -72,7 +72,7 @@ def test_stacks():
     assert np.array_equal(run(query_key_value=np.stack([of_keys, key, value], axis=3))[0], expected)
 
 
-def test_bias_is_added_to_all_three():
+def test_bias_is_added_to_query_key_and_value():
     query, key, value = parts()
     bias = make(3 * HEADS * SIZE, seed=4)
     added = [a + b.reshape(HEADS, SIZE) for a, b in zip((query, key, value), np.split(bias, 3), strict=True)]
@@ -80,7 +80,7 @@ def test_bias_is_added_to_all_three():
     assert result == pytest.approx(by_loops(*added), abs=1e-6)
 
 
-def test_past_keys_and_values_come_before():
+def test_past_keys_and_values_are_prepended():
     query, key, value = parts()
     past_key, past_value = make(BATCH, HEADS, 2, SIZE, seed=5), make(BATCH, HEADS, 2, SIZE, seed=6)
     all_keys = np.concatenate([np.swapaxes(past_key, 1, 2), key], axis=1)
@@ -94,7 +94,7 @@ def test_past_keys_and_values_come_before():
     assert np.array_equal(np.swapaxes(values, 1, 2), all_values)
 
 
-def test_keys_and_values_have_the_declared_dimensions_without_past_ones_too():
+def test_present_key_and_value_shapes_without_past():
     query, key, value = (flat(part) for part in parts())
     _, keys, values = run(query=query, key=key, value=value, value_rank=5)
     assert keys.shape == (BATCH, HEADS, KEYS, SIZE)
@@ -137,7 +137,7 @@ def test_masks_and_position_bias_are_added(case, with_position):
 
 
 @pytest.mark.parametrize("fewer", [1, 2])
-def test_heads_of_keys_serve_equally_many_of_the_query_in_a_row(fewer):
+def test_grouped_query_heads_share_key_heads(fewer):
     query, key = make(BATCH, QUERIES, 4, SIZE), make(BATCH, KEYS, fewer, SIZE, seed=2)
     value = make(BATCH, KEYS, fewer, 5, seed=3)
     result, keys, _ = run(query=flat(query), key=flat(key), value=flat(value), heads=4, key_heads=fewer)
@@ -146,7 +146,7 @@ def test_heads_of_keys_serve_equally_many_of_the_query_in_a_row(fewer):
     assert keys.shape == (BATCH, fewer, KEYS, SIZE)
 
 
-def test_heads_that_keys_cannot_share_and_past_lengths_leave_results_open():
+def test_indivisible_heads_and_past_lengths_mask_the_output():
     query, key = make(BATCH, QUERIES, 3, SIZE), make(BATCH, KEYS, 2, SIZE, seed=2)
     entries = {"query": flat(query), "key": flat(key), "value": flat(key), "heads": 3, "key_heads": 2}
     result, keys, _ = run(**entries)
@@ -178,7 +178,7 @@ def test_huge_scores_do_not_overflow():
     ],
     ids="-".join,
 )  # fmt: skip
-def test_refusals(changes):
+def test_invalid_arguments_are_rejected(changes):
     query, key, value = parts()
     plain = {"query": flat(query), "key": flat(key), "value": flat(value)}
     with pytest.raises(InputError, match="attention"):

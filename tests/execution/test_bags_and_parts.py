@@ -20,7 +20,7 @@ def ints(*values: int) -> np.ndarray:
     return np.array(values, np.int64)
 
 
-def test_bags_and_empty_ones() -> None:
+def test_embedding_bags_and_empty_bags() -> None:
     array = sum_bags(TABLE, ints(0, 1, 2), ints(0, 2, 2), np.array(1))
     assert array.tolist() == [[11, 22], [10, 20], [100, 200]]
     assert sum_bags(TABLE, ints(0, 1), ints(0, 2)).tolist() == [[11, 22], [0, 0]]
@@ -31,7 +31,7 @@ def test_bags_and_empty_ones() -> None:
     assert sum_bags(TABLE, ints(), ints()).shape == (0, 2)
 
 
-def test_bags_that_mean_nothing() -> None:
+def test_invalid_embedding_bags_are_rejected() -> None:
     with pytest.raises(InputError, match="out of range for 3 rows"):
         sum_bags(TABLE, ints(3), ints(0))
     with pytest.raises(NoKernel):
@@ -51,7 +51,7 @@ def test_packed_bags_and_segments() -> None:
             sum_segments(TABLE, ints(0, 1), ids, np.array(3))
 
 
-def test_parts_of_space_overlap_where_sizes_do_not_divide() -> None:
+def test_adaptive_pool_windows_overlap_for_indivisible_sizes() -> None:
     line = np.array([[[1, 5, 5, 2, 0]]], np.float32)
     assert np.allclose(mean_of_parts(line, ints(2)), [[[11 / 3, 7 / 3]]])
     values, places = largest_of_parts(line, ints(3))
@@ -68,7 +68,7 @@ def test_parts_of_space_overlap_where_sizes_do_not_divide() -> None:
             parts(line, np.array([2.0]))
 
 
-def test_patches_hold_all_depths_of_a_place_first() -> None:
+def test_extracted_patches_are_depth_first() -> None:
     data = np.arange(8).reshape(1, 2, 2, 2)
     array = patches(data, sizes=[1, 2], strides=[1, 1], rates=[1, 1], auto_pad="valid")
     assert array.reshape(4, 2).tolist() == [[0, 2], [4, 6], [1, 3], [5, 7]]
@@ -78,7 +78,7 @@ def test_patches_hold_all_depths_of_a_place_first() -> None:
     assert lower.reshape(2, 2, 2).tolist() == [[[0, 0], [0, 1]], [[0, 1], [2, 3]]]
 
 
-def test_patches_are_those_of_a_padded_plane() -> None:
+def test_extracted_patches_match_a_padded_image() -> None:
     """Against a plain loop over windows of a padded copy."""
     data = np.arange(1, 1 + 7 * 6).reshape(1, 1, 7, 6)
     for auto_pad, stride, rate in (("same_upper", 2, 2), ("same_lower", 3, 1), ("valid", 2, 2)):
@@ -108,7 +108,7 @@ def test_distinct_elements_and_slices() -> None:
         distinct(np.array([np.nan]), in_order=True, **kind)
 
 
-def test_paths_of_beams() -> None:
+def test_gather_tree_follows_beams() -> None:
     steps = np.array([[[1, 2]], [[3, 4]], [[5, 9]]])
     parents = np.array([[[0, 0]], [[1, 0]], [[1, 0]]])
     array = paths_of_beams(steps, parents, ints(3), np.array(9))
@@ -118,7 +118,7 @@ def test_paths_of_beams() -> None:
         paths_of_beams(steps, parents + 2, ints(3), np.array(9))
 
 
-def test_filters_slid_back() -> None:
+def test_transposed_convolution() -> None:
     data, filters = np.array([[[1, 2]]], np.float32), np.array([[[1, 10, 100]]], np.float32)
     plain: dict[str, Any] = {"strides": [2], "dilations": [1], "begins": [0], "ends": [0]}
     assert slide_filters_back(data, filters, **plain).tolist() == [[[1, 10, 102, 20, 200]]]

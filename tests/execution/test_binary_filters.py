@@ -17,7 +17,7 @@ RANDOM = np.random.default_rng(7)
 
 
 @pytest.mark.parametrize("around", [0.0, 1.0])
-def test_bits_that_agree_are_counted(around: float) -> None:
+def test_equal_bits_are_counted(around: float) -> None:
     data, filters = RANDOM.integers(0, 2, (2, 3, 5, 6)), RANDOM.integers(0, 2, (4, 3, 2, 3)).astype(np.bool_)
     options: dict[str, Any] = {
         "strides": [2, 1],
@@ -35,7 +35,7 @@ def test_bits_that_agree_are_counted(around: float) -> None:
         assert result[b, o, i, j] == 2 * agreeing - patch.size
 
 
-def test_what_is_not_reported_is_masked() -> None:
+def test_unspecified_elements_are_masked() -> None:
     data, filters = np.array([[[[0, 1, 0.5, 1, 1]]]], np.float16), np.ones((1, 1, 1, 2), np.bool_)
     array = slide_binary(data, filters, **{**PLAIN, "ends": [0, 1]}, around=-1)
     assert np.ma.getmaskarray(array).tolist() == [[[[False, True, True, False, True]]]]
@@ -43,14 +43,14 @@ def test_what_is_not_reported_is_masked() -> None:
     assert not np.ma.is_masked(slide_binary(data[..., :2], filters, **PLAIN, around=np.nan))
 
 
-def test_numbers_that_a_type_does_not_hold_are_masked() -> None:
+def test_unrepresentable_results_are_masked() -> None:
     data, filters = np.array([[[[0, 1]]]], np.uint8), np.ones((1, 1, 1, 1), np.bool_)
     array = slide_binary(data, filters, **PLAIN)
     assert np.ma.getmaskarray(array).tolist() == [[[[True, False]]]]
     assert slide_binary(data.astype(np.int8), filters, **PLAIN).tolist() == [[[[-1, 1]]]]
 
 
-def test_what_does_not_fit_is_rejected() -> None:
+def test_mismatched_arrays_are_rejected() -> None:
     data, filters = np.zeros((1, 2, 3, 3), np.float32), np.ones((1, 1, 2, 2), np.bool_)
     with pytest.raises(InputError):
         slide_binary(data, filters, **PLAIN)
@@ -60,7 +60,7 @@ def test_what_does_not_fit_is_rejected() -> None:
         slide_binary(data, np.ones((1, 2, 6, 6), np.bool_), **PLAIN)
 
 
-def test_bits_come_as_integers_of_one_bit() -> None:
+def test_filters_accept_one_bit_integers() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="INTEGERS OF ONE BIT ARE NOT TESTED: pip install ml-dtypes")
     inputs = [{"element_type": "f32", "shape": [1, 1, 1, 2]}, {"element_type": "u1", "shape": [1, 1, 1, 1]}]
     stated = {**PLAIN, "pads_begin": [0, 0], "pads_end": [0, 0], "mode": "xnor-popcount", "pad_value": 0}

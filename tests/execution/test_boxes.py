@@ -28,50 +28,50 @@ def one(value, dtype=np.float32):
     return np.array(value, dtype)
 
 
-def test_overlap_is_the_intersection_over_the_union():
+def test_overlap_is_intersection_over_union():
     others = np.array([[0, 0, 2, 2], [1, 1, 3, 3], [2, 2, 3, 3], [0, 0, 0, 0]], np.float32)
     array = overlaps(others[0], others)
     np.testing.assert_allclose(array, [1, 1 / 7, 0, 0])
 
 
-def test_sides_that_count_one_more_touch_their_neighbours():
+def test_box_side_offset_makes_adjacent_boxes_overlap():
     others = np.array([[2, 0, 3, 0], [1.5, 0, 3, 0]], np.float32)
     box = np.array([0, 0, 1, 0], np.float32)
     assert overlaps(box, others, side_offset=1.0)[1] > 0
     assert overlaps(box, others, side_offset=1.0, touching=True).tolist() == [0, 0]
 
 
-def test_corners_come_in_any_order_and_from_the_centre():
+def test_corners_from_any_order_or_from_the_center():
     assert to_corners(np.array([2.0, 0, 0, 1]), centred=False).tolist() == [0, 0, 2, 1]
     assert to_corners(np.array([1.0, 2, 2, 4]), centred=True).tolist() == [0, 0, 2, 4]
 
 
 @pytest.mark.parametrize(("angle", "expected"), [(0.0, 1.0), (np.pi / 2, 1.0), (np.pi / 4, 2 / np.sqrt(2) - 0.7071068)])
-def test_a_turned_square_overlaps_the_other(angle, expected):
+def test_rotated_square_overlaps(angle, expected):
     boxes = np.array([[0, 0, 2, 2, 0], [0, 0, 2, 2, angle]])
     corners = corners_of_turned(boxes, clockwise=True)
     np.testing.assert_allclose(turned_overlaps(corners[0], corners[1:]), [expected], atol=1e-6)
 
 
-def test_which_way_an_angle_turns_counts_for_others():
+def test_rotation_direction_changes_corners():
     boxes = np.array([[[0, 0, 4, 1, 0.5], [0, 0, 4, 1, -0.5]]])
     corners = [corners_of_turned(boxes[0], clockwise=way) for way in (True, False)]
     np.testing.assert_allclose(corners[0], corners[1][::-1])
 
 
-def test_a_box_at_the_threshold_stays():
+def test_box_at_the_threshold_is_kept():
     array, scores, count = suppress_boxes(BOXES, SCORES, one(3, np.int64), HALF, HALF)
     assert array.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 2]]
     assert scores[:, 2].tolist() == [1, 0.75, 0.5]
     assert count.tolist() == [3]
 
 
-def test_a_score_at_the_threshold_can_be_left_out():
+def test_score_at_the_threshold_can_be_excluded():
     array, _, _ = suppress_boxes(BOXES, SCORES, one(3, np.int64), HALF, HALF, strict=True)
     assert array.tolist() == [[0, 0, 1], [0, 0, 0]]
 
 
-def test_scores_decay_and_are_cut_where_asked():
+def test_soft_nms_decays_and_removes_scores():
     arguments = (BOXES, SCORES, one(3, np.int64), one(0.25), one(0.0), one(0.5))
     _, scores, _ = suppress_boxes(*arguments)
     np.testing.assert_allclose(scores[:, 2], [1, 0.75 * np.exp(-0.25), 0.5], rtol=1e-6)
@@ -79,12 +79,12 @@ def test_scores_decay_and_are_cut_where_asked():
     assert array[:, 2].tolist() == [1, 2]
 
 
-def test_without_a_limit_nothing_is_selected():
+def test_default_limit_selects_no_boxes():
     assert suppress_boxes(BOXES, SCORES)[2].tolist() == [0]
     assert suppress_boxes(BOXES, SCORES, one(-3, np.int64))[2].tolist() == [0]
 
 
-def test_rows_are_filled_up_and_unknown_where_they_are_too_few():
+def test_output_rows_are_padded_or_masked():
     two = np.concatenate([SCORES, SCORES], axis=1)
     filled, _, _ = suppress_boxes(BOXES, two, one(9, np.int8), one(0.25), rows="maximum", int32_indices=True)
     assert filled.shape == (6, 3)
@@ -96,7 +96,7 @@ def test_rows_are_filled_up_and_unknown_where_they_are_too_few():
     assert count.tolist() == [4]
 
 
-def test_boxes_of_another_number_are_rejected():
+def test_mismatched_boxes_and_scores_are_rejected():
     with pytest.raises(InputError, match="scores"):
         suppress_boxes(BOXES, SCORES[:, :, :2], one(1, np.int64))
     with pytest.raises(InputError, match="single element"):
@@ -105,14 +105,14 @@ def test_boxes_of_another_number_are_rejected():
         suppress_turned_boxes(BOXES[0], SCORES, one(1, np.int64), HALF, HALF)
 
 
-def test_an_adaptive_threshold_falls_after_each_box():
+def test_adaptive_threshold_decreases_after_each_box():
     boxes = np.array([[[0, 0, 10, 10], [0, 0, 10, 6], [20, 0, 30, 10], [20, 0, 30, 7]]], np.float32)
     scores = np.array([[[1, 0.75, 0.5, 0.25]]], np.float32)
     kept = [suppress_by_class(boxes, scores, overlap=0.75, eta=eta, order="score")[1] for eta in (1.0, 0.5)]
     assert [each[:, 0].tolist() for each in kept] == [[0, 1, 2, 3], [0, 2]]
 
 
-def test_images_with_boxes_of_their_own_keep_them_apart():
+def test_boxes_are_separate_per_image():
     boxes = np.concatenate([BOXES, BOXES + 10])
     scores = np.array([[0.75, 1, 0.5], [0.25, 0.125, 0.875]], np.float32)
     outputs, places, number = suppress_by_class(boxes, scores, np.array([1, 2]), overlap=0.25, order="class")
@@ -123,7 +123,7 @@ def test_images_with_boxes_of_their_own_keep_them_apart():
         suppress_by_class(boxes, scores, np.array([1, 1]))
 
 
-def test_background_and_limits_of_classes_and_batches():
+def test_background_class_and_limits_per_class_and_batch():
     scores = np.array([[[1, 0.75, 0.5], [0.25, 0.125, 0.875]]], np.float32)
     arguments: dict[str, Any] = {"overlap": 1.0, "order": "score"}
     assert suppress_by_class(BOXES, scores, background=0, **arguments)[0][:, 0].tolist() == [1, 1, 1]
@@ -131,14 +131,14 @@ def test_background_and_limits_of_classes_and_batches():
     assert suppress_by_class(BOXES, scores, kept=3, **arguments)[0][:, 1].tolist() == [1, 0.875, 0.75]
 
 
-def test_no_order_means_that_rows_are_unknown():
+def test_unordered_rows_are_masked():
     outputs, places, number = suppress_by_class(BOXES, SCORES, overlap=1.0)
     assert np.ma.getmaskarray(outputs).all()
     assert np.ma.getmaskarray(places).all()
     assert number.tolist() == [3]
 
 
-def test_the_matrix_lowers_scores_by_all_better_boxes():
+def test_matrix_nms_decays_scores_by_all_better_boxes():
     linear, _, _ = suppress_by_matrix(BOXES, SCORES, order="score")
     assert linear[:, 1].tolist() == [1, 0.5, 0.375]
     curved, _, _ = suppress_by_matrix(BOXES, SCORES, gaussian=True, sigma=2.0, order="score")

@@ -76,19 +76,19 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_rejected_with_a_message(name: str) -> None:
+def test_broken_descriptor_is_rejected_with_a_message(name: str) -> None:
     document, arrays, message = REFUSED[name]
     with pytest.raises(specgate.InputError, match=message):
         specgate.execute(document, arrays, target="onnx:22")
 
 
-def test_bytes_are_texts() -> None:
+def test_bytes_are_accepted_as_strings() -> None:
     document = node("MurmurHash3", [("STRING", [1])], "com.microsoft")
     items = [specgate.execute(document, {"X": np.array([text], object)})["Y"] for text in ("\u00e9", b"\xc3\xa9")]
     assert items[0] == items[1]
 
 
-def test_arrays_have_a_rank_of_the_rows_where_the_descriptor_does_not_know_it() -> None:
+def test_array_rank_is_checked_if_the_descriptor_has_none() -> None:
     descriptor = specgate.descriptor(UNKNOWN_RANKS, dialect="directml")
     unknown = specgate.descriptor(
         UNKNOWN_RANKS | {"desc": UNKNOWN_RANKS["desc"] | {"InputTensor": {"DataType": "UINT8", "Sizes": None}}},  # type: ignore[operator]

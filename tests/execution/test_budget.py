@@ -173,7 +173,7 @@ def peak_and_claim(monkeypatch, descriptor, arrays, level):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "operator"), OPERATORS)
-def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
+def test_kernel_memory_stays_within_its_budget(monkeypatch, name, operator):
     asked.add((name, operator))
     kernel = recipe_of(dialect(name).operator(operator))["kernel"]
     for count, (descriptor, arrays, level) in enumerate(attempts(name, operator)):
@@ -187,7 +187,7 @@ def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
             break
 
 
-def test_what_another_thread_takes_once_is_not_the_kernels(monkeypatch):
+def test_memory_of_another_thread_is_not_counted(monkeypatch):
     """pytest-xdist rebalanced during a measurement, whose memory then exceeded the budget."""
     spec = dialect("onnx").operator("Abs")
     descriptor, arrays, level = next(attempts("onnx", "Abs"))
@@ -208,7 +208,7 @@ def test_what_another_thread_takes_once_is_not_the_kernels(monkeypatch):
     assert len(calls) == 2
 
 
-def test_a_kernel_that_takes_too_much_takes_it_each_time(monkeypatch):
+def test_excessive_kernel_memory_is_repeatable(monkeypatch):
     descriptor, arrays, level = next(attempts("onnx", "Abs"))
     kernel = kernels.find_kernel(recipe_of(dialect("onnx").operator("Abs"))["kernel"])
 
@@ -242,7 +242,7 @@ EXCEEDING = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "operator", "sizes"), EXCEEDING)
-def test_sizes_that_took_more_than_was_held(monkeypatch, name, operator, sizes):
+def test_memory_of_known_critical_sizes_is_counted(monkeypatch, name, operator, sizes):
     result = chain(attempts(name, operator), attempts(name, operator, tame=False))
     outcome = [attempt for attempt in result if sizes in shapes_of(attempt[0])]
     assert len(outcome) > 1
@@ -300,7 +300,7 @@ GROWING: dict[str, tuple[dict[str, Any], list[Any]]] = {
 
 
 @pytest.mark.parametrize("case", GROWING)
-def test_what_grows_is_held_to_its_output(monkeypatch, case):
+def test_growing_output_is_limited_by_the_budget(monkeypatch, case):
     stated, arrays = GROWING[case]
     types = {np.dtype(info["numpy"]): name for name, info in dialect("onnx").types.items() if info["numpy"]}
     inputs = [{"elem_type": types[array.dtype], "shape": list(array.shape)} for array in arrays]

@@ -38,7 +38,7 @@ def angles() -> dict[str, Any]:
     return {"cosines": np.cos(turns), "sines": np.sin(turns), "rotated": True}
 
 
-def test_a_prompt_is_causal_attention() -> None:
+def test_prompt_uses_causal_attention() -> None:
     query, key, value = tokens(batch=2)
     result, keys, values, scores = ask(query, key, value, [LENGTH - 1] * 2, LENGTH)
     plain = attend(query, key, value, heads=HEADS, shared_heads=SHARED, causal=1)
@@ -50,7 +50,7 @@ def test_a_prompt_is_causal_attention() -> None:
     np.testing.assert_allclose(ask(query, key, value, [LENGTH - 1] * 2, LENGTH, causal=0)[0], open_ones, atol=1e-6)
 
 
-def test_packed_ones_are_split() -> None:
+def test_packed_query_key_value_is_split() -> None:
     parts = tokens()
     packed = np.concatenate(parts, axis=2)
     separate, together = ask(*parts, [LENGTH - 1], LENGTH), ask(packed, None, None, [LENGTH - 1], LENGTH)
@@ -63,7 +63,7 @@ def test_packed_ones_are_split() -> None:
                {**angles(), "interleaved": True, "scale": 0.125}],
 )  # fmt: skip
 @pytest.mark.parametrize("room", [None, LENGTH + 2])
-def test_steps_give_what_a_prompt_gives(steps, others, room) -> None:
+def test_decoding_steps_match_the_prompt(steps, others, room) -> None:
     query, key, value = tokens()
     at_once = ask(query, key, value, [LENGTH - 1], LENGTH, **others)
     past = [numbers(1, SHARED, room or 0, SIZE)] * 2
@@ -81,7 +81,7 @@ def test_steps_give_what_a_prompt_gives(steps, others, room) -> None:
 
 @pytest.mark.parametrize("steps", [[1] * LENGTH, [3, 4, 1, 3], [LENGTH]])
 @pytest.mark.parametrize(("room", "window"), [(4, 4), (5, 3), (8, 2)])
-def test_a_rolling_cache_holds_the_last_places(steps, room, window) -> None:
+def test_rolling_cache_keeps_the_last_positions(steps, room, window) -> None:
     query, key, value = tokens()
     at_once = ask(query, key, value, [LENGTH - 1], LENGTH, window=window, **angles())
     past = [numbers(1, SHARED, room, SIZE)] * 2
@@ -111,7 +111,7 @@ def test_a_rolling_cache_holds_the_last_places(steps, room, window) -> None:
     np.testing.assert_allclose(np.concatenate(outcome, axis=1), at_once[0], atol=2e-6)
 
 
-def test_what_is_behind_the_end_of_a_batch_is_nothing() -> None:
+def test_tokens_after_the_sequence_length_are_ignored() -> None:
     query, key, value = tokens(batch=2, length=5)
     value[1, 3:] = np.inf
     result, keys, _, scores = ask(query, key, value, [4, 2], 5, shown=2)
@@ -124,7 +124,7 @@ def test_what_is_behind_the_end_of_a_batch_is_nothing() -> None:
     assert np.array_equal(keys[1, :, 4], key[1, 4].reshape(SHARED, SIZE))
 
 
-def test_no_new_keys_leave_the_past() -> None:
+def test_empty_new_keys_keep_the_past() -> None:
     query, key, value = tokens(length=6)
     whole = ask(query, key, value, [5], 6)
     none = np.zeros((1, 0, SHARED * SIZE), np.float32)
@@ -142,7 +142,7 @@ def test_scores_before_softmax() -> None:
     assert scores[0, 3, 2, 0] == scores[0, 3, 0, 1] == 0
 
 
-def test_norms_come_before_angles() -> None:
+def test_normalization_precedes_rotary_embedding() -> None:
     query, key, value = tokens(length=3)
     weights: dict[str, Any] = {"query_weight": numbers(SIZE, seed=5), "key_weight": numbers(SIZE, seed=6)}
 
@@ -155,7 +155,7 @@ def test_norms_come_before_angles() -> None:
     np.testing.assert_allclose(result[0], by_hand[0], atol=1e-6)
 
 
-def test_numbers_of_eight_and_of_four_bits() -> None:
+def test_key_value_cache_of_8_and_4_bits() -> None:
     query, key, value = (np.zeros((1, 1, 8), np.float32) for _ in range(3))
     value[0, 0] = [0.25, 0.75, 0.5, -0.5, 100, -100, np.nan, 1.5]
     whole: dict[str, Any] = {"heads": 1, "shared_heads": 1, "key_way": "PER_TENSOR", "value_way": "PER_TENSOR"}
@@ -174,7 +174,7 @@ def test_numbers_of_eight_and_of_four_bits() -> None:
     np.testing.assert_allclose(four[0][0, 0], (np.array([0, 3] * 4) + [0, 2, 1, -1, 7, -8, 7, 3]) / 4)
 
 
-def test_scales_by_channel_and_a_scale_of_zero() -> None:
+def test_per_channel_scales_and_zero_scale() -> None:
     query, key, value = (numbers(1, 1, 16, seed=n) for n in range(3))
     scale = np.zeros((1, 2, 1, 8), np.float32)
     scale[0, 1] = 0.25
@@ -216,7 +216,7 @@ PAST = {"past_key": numbers(1, SHARED, 3, SIZE), "past_value": numbers(1, SHARED
         ({"positions": np.zeros((1, 1), np.int64)}, "positions"),
     ],
 )
-def test_what_does_not_go_together_is_rejected(others, text) -> None:
+def test_inconsistent_arguments_are_rejected(others, text) -> None:
     counts = {"lengths": [1], "total": 2, **others}
     with pytest.raises(InputError, match=text):
         ask(*tokens(length=2), counts.pop("lengths"), counts.pop("total"), **counts)

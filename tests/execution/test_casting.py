@@ -24,7 +24,7 @@ HUGE = 3e38
         ("u8", [1, 0, 0, 300, 0, 2**64 - 1, 0, 0]),
     ],
 )
-def test_floats_lose_their_fraction_and_are_held(target, expected):
+def test_floats_are_truncated_and_saturated(target, expected):
     array = np.array([1.9, -1.9, -0.5, 300.7, -300.7, HUGE, -np.inf, np.nan], np.float32)
     result = cast(array, output_type=np.dtype(target))
     assert result.dtype == np.dtype(target)
@@ -57,6 +57,6 @@ def test_to_floats():
     assert exact.tolist() == [0.1]
 
 
-def test_a_huge_result_is_rejected():
+def test_huge_output_is_rejected():
     with memory.limit(64), pytest.raises(InputError, match="limit"):
         cast(np.zeros(100, np.int8), output_type=np.dtype("i8"))

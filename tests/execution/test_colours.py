@@ -20,7 +20,7 @@ def colour(y: float, u: float, v: float) -> list[float]:
     ]
 
 
-def test_each_two_times_two_places_share_their_colour() -> None:
+def test_2x2_pixels_share_their_chroma() -> None:
     y = RANDOM.uniform(0, 255, (2, 4, 6, 1))
     uv = RANDOM.uniform(0, 255, (2, 2, 3, 2))
     array = colours_of_planes(y, uv, interleaved=True)
@@ -34,7 +34,7 @@ def test_each_two_times_two_places_share_their_colour() -> None:
 
 
 @pytest.mark.parametrize("interleaved", [True, False])
-def test_planes_in_one_array_lie_one_above_the_other(interleaved: bool) -> None:
+def test_planes_of_a_single_array_are_stacked(interleaved: bool) -> None:
     y = RANDOM.uniform(0, 255, (1, 4, 4, 1))
     u, v = RANDOM.uniform(0, 255, (2, 1, 2, 2, 1))
     uv = np.concatenate([u, v], -1)
@@ -43,7 +43,7 @@ def test_planes_in_one_array_lie_one_above_the_other(interleaved: bool) -> None:
     assert result.tolist() == colours_of_planes(y, uv, interleaved=True).tolist()
 
 
-def test_bytes_are_rounded_and_masked_in_the_middle_of_two() -> None:
+def test_bytes_are_rounded_and_masked_at_ties() -> None:
     y = np.array([[[[16], [17]], [[81], [235]]]], np.uint8)
     uv = np.full((1, 1, 1, 2), 128, np.uint8)
     array = colours_of_planes(y, uv, interleaved=True)
@@ -52,7 +52,7 @@ def test_bytes_are_rounded_and_masked_in_the_middle_of_two() -> None:
     assert np.ma.getmaskarray(middle).all()
 
 
-def test_colours_become_planes_and_come_back() -> None:
+def test_rgb_to_yuv_round_trips() -> None:
     image = np.repeat(np.repeat(RANDOM.uniform(40, 200, (1, 2, 3, 3)), 2, 1), 2, 2)
     y, uv = planes_of_colours(image, together=False)
     assert uv is not None
@@ -68,7 +68,7 @@ def test_colours_become_planes_and_come_back() -> None:
     assert both.tolist() == np.concatenate([y, uv.reshape(1, 2, 6, 1)], 1).tolist()
 
 
-def test_means_of_four_places() -> None:
+def test_chroma_is_the_mean_of_4_pixels() -> None:
     image = RANDOM.uniform(0, 255, (1, 4, 4, 3))
     _, uv = planes_of_colours(image, together=False)
     assert uv is not None
@@ -80,7 +80,7 @@ def test_means_of_four_places() -> None:
         np.testing.assert_allclose(uv[0, row, column], expected, atol=1e-9)
 
 
-def test_what_does_not_fit_is_rejected() -> None:
+def test_mismatched_planes_are_rejected() -> None:
     even = np.zeros((1, 4, 4, 1))
     with pytest.raises(InputError, match="one channel"):
         colours_of_planes(np.zeros((1, 6, 4, 2)), interleaved=True)

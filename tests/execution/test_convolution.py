@@ -62,7 +62,7 @@ CASES = [
 
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize(("sizes", "window", "strides", "dilations", "start", "end", "groups"), CASES)
-def test_against_loops(sizes, window, strides, dilations, start, end, groups, transposed):
+def test_convolution_matches_plain_loops(sizes, window, strides, dilations, start, end, groups, transposed):
     rng = np.random.default_rng(len(sizes) + groups)
     inputs = rng.integers(-4, 5, (2, 2 * groups, *sizes)).astype(np.float32)
     shape = (2 * groups, 3) if transposed else (3 * groups, 2)
@@ -81,7 +81,7 @@ def test_against_loops(sizes, window, strides, dilations, start, end, groups, tr
     )
 
 
-def test_output_padding_is_reached_by_the_activation_but_not_by_the_bias():
+def test_output_padding_gets_the_activation_but_not_the_bias():
     array = np.ones((1, 1, 2), np.float32)
     outputs = run(
         array, array[:, :, :1], np.full((1, 1, 1), 5, np.float32), output_padding=[2], activation=lambda x: x + 1
@@ -89,7 +89,7 @@ def test_output_padding_is_reached_by_the_activation_but_not_by_the_bias():
     assert outputs.tolist() == [[[7, 7, 1, 1]]]
 
 
-def test_padding_is_zeros_under_the_filter():
+def test_padding_multiplies_the_filter_by_zero():
     inputs = np.ones((2, 1, 3), np.float32)
     filters = np.array([[[np.inf, 1]], [[1, 2]]], np.float32)
     outputs = run(inputs, filters, start_padding=[1], end_padding=[1])
@@ -97,7 +97,7 @@ def test_padding_is_zeros_under_the_filter():
     assert np.array_equal(outputs[1], outputs[0], equal_nan=True)
 
 
-def test_what_a_transposed_stride_leaves_open_is_zeros_under_the_filter():
+def test_gaps_of_a_transposed_stride_are_zeros():
     inputs = np.full((1, 2, 2), -1, np.float32)
     filters = np.array([[[1, np.inf], [3, 4]], [[1, 1], [np.nan, 1]]], np.float32)
     outputs = run(inputs[:, :1], filters[:1], transposed=True, strides=[2], sizes=[1, 2, 4])
@@ -107,7 +107,7 @@ def test_what_a_transposed_stride_leaves_open_is_zeros_under_the_filter():
     assert np.isnan(grouped[0, 3]).all()
 
 
-def test_halves_are_rounded_once():
+def test_float16_results_are_rounded_once():
     outputs = run(
         np.full((1, 1, 3), 2048, np.float16), np.array([[[1, 1, 1]]], np.float16), np.ones((1, 1, 1), np.float16)
     )
@@ -129,7 +129,7 @@ def test_halves_are_rounded_once():
         ((2, 2, 2, 2), {"bias": np.zeros((1, 2, 1, 1), np.float16)}),
     ],
 )
-def test_refusals(filters, changes):
+def test_invalid_arguments_are_rejected(filters, changes):
     bias = changes.pop("bias", None)
     with pytest.raises(InputError, match="convolution"):
         run(np.zeros((1, 2, 4, 4), np.float32), np.zeros(filters, np.float32), bias, **changes)
@@ -150,7 +150,7 @@ def test_a_huge_output_is_rejected():
         (1, -1, [2, 13, 20, 130]),
     ],
 )
-def test_the_output_says_how_much_of_a_transposed_convolution_there_is(following, more, expected):
+def test_output_size_crops_or_extends_a_transposed_convolution(following, more, expected):
     """The values are those of DirectML 6.4."""
     size = 7 - 1 - following + more
     result = convolution(
@@ -162,7 +162,7 @@ def test_the_output_says_how_much_of_a_transposed_convolution_there_is(following
 
 
 @pytest.mark.parametrize("following", [2, 3])
-def test_a_backward_output_that_lies_behind_all_results_is_zeros(following):
+def test_transposed_output_beyond_all_results_is_zeros(following):
     """Output padding that is not smaller than the output leaves no result."""
     inputs, filters = np.ones((1, 2, 3), np.float32), np.ones((2, 1, 2), np.float32)
     changes = {"transposed": True, "output_padding": [following], "sizes": [1, 1, 2]}

@@ -55,7 +55,7 @@ def test_a_count_that_contradicts_its_arrays_is_rejected(name, field, by):
     assert tried
 
 
-def test_every_rule_that_compares_a_count_with_arrays_is_data_too():
+def test_every_count_rule_is_also_declared_as_data():
     """The tables state the counted arrays as a rule and as data for the executor."""
     for name in TABLES.operators:
         spec = TABLES.operator(name)

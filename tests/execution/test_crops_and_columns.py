@@ -24,7 +24,7 @@ def crop(start, end, width=1, **options):
     return crop_regions(ROW, region, FIRST, **entries).ravel().tolist()
 
 
-def test_points_of_regions():
+def test_region_sampling_points():
     assert crop(1, 5, 4) == [1, 2, 3, 4]
     assert crop(5, 1, 4) == [4, 3, 2, 1]
     assert crop(0, 5, max_samples=9) == [2]  # the mean of five points
@@ -33,14 +33,14 @@ def test_points_of_regions():
     assert crop(1, 3, before=0.0, behind=0.0) == [1]
 
 
-def test_points_outside():
+def test_sampling_points_outside_the_input():
     assert crop(-0.75, 0.25) == [0]  # less than an element
     assert crop(-1, 0) == [-100]
     assert crop(7.5, 8.25) == [7]
     assert crop(8.5, 8.5) == [-100]
 
 
-def test_the_largest_is_a_number():
+def test_maximum_of_nan_is_the_lowest_float():
     region = np.array([[0, 0, 1, 1]], np.float32)
     options: dict[str, Any] = {
         "height": 1,
@@ -57,7 +57,7 @@ def test_the_largest_is_a_number():
     assert array.item() == np.finfo(np.float32).min
 
 
-def test_regions_of_no_map_are_masked():
+def test_regions_with_an_invalid_batch_are_masked():
     regions = np.array([[0, 0, 1, 1], [0, 0, 1, np.inf], [0, 0, 2, 1]], np.float32)
     options: dict[str, Any] = {"linear": True, "scale_y": 1.0, "scale_x": 1.0, "min_samples": 1, "max_samples": 1}
     array = crop_regions(
@@ -96,7 +96,7 @@ def test_parts_of_listed_regions():
     assert array.ravel().tolist() == [18, 20, 34, 36]
 
 
-def test_columns():
+def test_im2col_columns():
     options: dict[str, Any] = {
         "window": [2],
         "strides": [1],
@@ -113,7 +113,7 @@ def test_columns():
         columns_of_windows(np.ones((1, 1, 1)), **{**options, "window": [9]})
 
 
-def test_adam_at_its_first_steps():
+def test_first_steps_of_adam():
     array = np.ones(1)
     options: dict[str, Any] = {"rate": 0.5, "beta1": 0.5, "beta2": 0.75, "epsilon": 0.0}
     moved = [
@@ -127,13 +127,13 @@ def test_epsilon_in_a_norm():
     assert array.tolist() == [0.5, 4 / 6]
 
 
-def test_enlarged():
+def test_upsampling():
     image = np.array([[1.0, 3.0]])
     assert enlarge(image, height=2, width=1, linear=False).tolist() == [[1, 3], [1, 3]]
     assert enlarge(image, height=1, width=2, linear=True).tolist() == [[1, 1.5, 2.5, 3]]
 
 
-def test_stretched():
+def test_resample_with_a_stretched_filter():
     """Of 8 elements around 3.5, those nearer than 4, with linearly decreasing weights."""
     row = np.zeros(8)
     row[1] = 1

@@ -48,7 +48,7 @@ def by_hand(data, offsets, filters, mask, *, strides, dilations, begins, ends, g
 
 @pytest.mark.parametrize("zeros_around", [False, True])
 @pytest.mark.parametrize(("group", "offset_group"), [(1, 1), (2, 2), (1, 3), (2, 3), (3, 2), (1, 6)])
-def test_sums_over_moved_places(zeros_around: bool, group: int, offset_group: int) -> None:
+def test_deformable_convolution_matches_plain_loops(zeros_around: bool, group: int, offset_group: int) -> None:
     random = np.random.default_rng(group * 10 + offset_group)
     data, filters = random.normal(size=(2, 6, 5, 6)), random.normal(size=(6, 6 // group, 2, 3))
     options: dict[str, Any] = {"strides": [2, 1], "dilations": [2, 1], "begins": [1, 0], "ends": [1, 1]}
@@ -63,7 +63,7 @@ def test_sums_over_moved_places(zeros_around: bool, group: int, offset_group: in
     ("zeros_around", "expected"),
     [(False, [0, 1, 1, 3, 3, 0]), (True, [0, 0.25, 1, 3, 0.75, 0])],
 )
-def test_rows_around_the_first_and_the_last(zeros_around: bool, expected: list[float]) -> None:
+def test_sampling_next_to_the_first_and_last_row(zeros_around: bool, expected: list[float]) -> None:
     places = np.array([-1, -0.75, 0, 1, 1.75, 2])
     result = [
         slide_deformed(PLANE, move(y), ONE, zeros_around=zeros_around, **PLAIN)[0, 0, 0, 0].item() for y in places
@@ -77,7 +77,7 @@ def move(y: float) -> np.ndarray:
     return offsets
 
 
-def test_what_is_left_open_is_masked() -> None:
+def test_unspecified_elements_are_masked() -> None:
     array = slide_deformed(PLANE, move(-0.5), ONE, **PLAIN)
     assert np.ma.getmaskarray(array).tolist() == [[[[True, False], [False, False]]]]
     assert not np.ma.is_masked(slide_deformed(PLANE, move(-1), ONE, **PLAIN))
@@ -106,12 +106,12 @@ def test_integers_wrap_around() -> None:
         {"strides": [0, 1]},
     ],
 )
-def test_what_does_not_fit_is_rejected(change: dict[str, Any]) -> None:
+def test_invalid_attributes_are_rejected(change: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         slide_deformed(PLANE, move(0), ONE, **{**PLAIN, **change})
 
 
-def test_arrays_that_do_not_fit_are_rejected() -> None:
+def test_mismatched_arrays_are_rejected() -> None:
     with pytest.raises(InputError, match="all inputs to be"):
         slide_deformed(PLANE, move(0).astype(np.float32), ONE, **PLAIN)
     with pytest.raises(InputError, match="a mask"):

@@ -43,7 +43,7 @@ def test_a_list_of_all_classes_counts_each_prior_box_once():
     assert [row[:3] for row in rows(array)] == [[0, 0, 0.875]]
 
 
-def test_a_first_stage_moves_prior_boxes_and_leaves_some_out():
+def test_first_stage_moves_and_filters_prior_boxes():
     stage = np.array([[0, 1, 1, 0, 0, 1]], np.float32)
     moved = np.full((1, 12), 0.125, np.float32)
     array = detect_boxes(NOTHING, SCORES, PRIORS, stage, moved, overlap=0.9, kept=-1, objects=0.5)
@@ -62,12 +62,12 @@ def test_prior_boxes_of_pixels_are_divided():
         detect_boxes(NOTHING, SCORES, PRIORS[:, :, :11], overlap=0.5, kept=-1)
 
 
-def test_nothing_is_kept_of_none():
+def test_empty_inputs_give_no_detections():
     assert rows(detect_boxes(NOTHING, SCORES, PRIORS, overlap=0.5, kept=0)) == []
     assert rows(detect_boxes(NOTHING, SCORES, PRIORS, overlap=0.5, kept=-1, candidates=0)) == []
 
 
-def test_short_boxes_are_left_out_before_or_behind_the_best():
+def test_small_boxes_are_removed_before_or_after_nms():
     anchors = np.array([[0, 0, 1, 1], [0, 0, 8, 8], [8, 8, 16, 16]], np.float32)
     scores = np.array([0.75, 0.5, 0.25], np.float32)
     size = np.array([32, 32, 1], np.float32)
@@ -82,7 +82,7 @@ def test_short_boxes_are_left_out_before_or_behind_the_best():
     assert number.tolist() == [1]
 
 
-def test_proposals_of_a_batch_that_has_too_few_end_in_minus_one():
+def test_short_proposal_lists_end_with_minus_one():
     scores, offsets = np.zeros((2, 2, 1, 1), np.float32), np.zeros((2, 4, 1, 1), np.float32)
     arguments: dict[str, Any] = {
         "base": 4,
@@ -101,7 +101,7 @@ def test_proposals_of_a_batch_that_has_too_few_end_in_minus_one():
     assert np.ma.getmaskarray(unknown).all()
 
 
-def test_equal_scores_have_no_order():
+def test_equal_scores_mask_the_order():
     regions = np.arange(16, dtype=np.float32).reshape(4, 4)
     array = best_regions(regions, np.array([0.5, 0.75, 0.5, 0.25]), count=5)
     assert np.ma.getmaskarray(array)[:, 0].tolist() == [False, True, True, False, True]
@@ -118,7 +118,7 @@ def test_a_smaller_grid_fills_the_first_elements():
         boxes_on_grid(np.zeros((1, 4)), np.zeros((1, 1, 2, 2)), np.zeros((1, 1, 8, 6)), rows=3)
 
 
-def test_refined_boxes_are_cut_at_the_image_and_masked_behind_the_last():
+def test_refined_boxes_are_clipped_and_masked_after_the_last():
     regions, offsets = np.array([[0, 0, 3, 3.0]]), np.array([[0, 0, 0, 0, 10.0, 0, 0, 0]])
     boxes, classes, scores = refine_boxes(
         regions, offsets, np.array([[0.5, 0.75]]), np.array([[4, 5, 1.0]]), score_threshold=0.25, overlap=0.5, of_class=1,
@@ -129,7 +129,7 @@ def test_refined_boxes_are_cut_at_the_image_and_masked_behind_the_last():
     assert np.ma.getmaskarray(classes).tolist() == [False, True]
 
 
-def test_regions_come_from_the_layer_of_their_size():
+def test_regions_are_pooled_from_the_level_of_their_size():
     layers = [np.full((1, 1, 4, 4), float(index)) for index in range(3)]
     regions = np.array([[0, 0, 224, 224.0], [0, 0, 56, 56.0], [0, 0, 112, 112.0], [5, 5, 4, 9.0]])
     with np.errstate(invalid="ignore"):

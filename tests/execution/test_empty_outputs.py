@@ -138,7 +138,7 @@ def test_outputs_without_elements_stay_within_the_budget(name: str) -> None:
     assert time.monotonic() < budget.ends
 
 
-def test_a_dimension_is_reduced_before_another_is_enlarged() -> None:
+def test_dimensions_are_reduced_before_others_are_enlarged() -> None:
     """Intermediate arrays are not larger than both the data and the result."""
     data, count = np.arange(2**15, dtype=f).reshape(1, -1), 2**10
     tracemalloc.start()
@@ -155,6 +155,6 @@ def test_a_dimension_is_reduced_before_another_is_enlarged() -> None:
     assert peak <= 2**20
 
 
-def test_the_time_of_many_places_is_limited() -> None:
+def test_time_of_many_positions_is_limited() -> None:
     with memory.limit(memory.budget_of(2**30, 0.0)), pytest.raises(InputError, match="max_seconds"):
         resize.interpolate_along(np.ones((1, 2), f), whole(1, HUGE), mode="nearest")

@@ -47,7 +47,7 @@ def run(name, *, arrays=None, level="6.4", **fields):
     return execute_at(Descriptor("directml", name, {k: v for k, v in whole.items() if v is not None}), inputs, level)
 
 
-def test_attributes_are_passed_as_they_are(operator):
+def test_attributes_are_passed_unchanged(operator):
     fields = {
         **TENSORS,
         "ScaleBias": {"kind": "attribute", "type": "scale-bias", "optional": True},
@@ -77,14 +77,14 @@ def test_attributes_are_passed_as_they_are(operator):
         ("bool", 1), ("operator", "RELU"), ("operator[]", tensor("FLOAT32", [2])),
     ],
 )  # fmt: skip
-def test_a_value_of_another_kind_is_rejected(operator, kind, value):
+def test_value_of_wrong_kind_is_rejected(operator, kind, value):
     fields = {**TENSORS, "Value": {"kind": "attribute", "type": kind}}
     operator("ODD", fields, {"arguments": {"value": "Value"}})
     with pytest.raises(InputError, match="Value"):
         run("ODD", Value=value)
 
 
-def test_what_is_required_must_be_there_and_what_came_later_need_not(operator):
+def test_required_attributes_depend_on_the_level(operator):
     fields = {
         **TENSORS,
         "Old": {"kind": "attribute", "type": "float"},
@@ -100,7 +100,7 @@ def test_what_is_required_must_be_there_and_what_came_later_need_not(operator):
     assert {k: v for k, v in seen.items() if k != "x"} == {"old": 1.0, "kept": 3.0}
 
 
-def test_unknown_sizes_are_not_passed_on(operator):
+def test_unknown_sizes_are_not_passed_to_kernels(operator):
     operator("SIZED", TENSORS, {"arguments": {"sizes": "Out.sizes"}})
     with pytest.raises(InputError, match=r"Out\.sizes must be known"):
         run("SIZED", Out=tensor("FLOAT32", [None]))
@@ -113,7 +113,7 @@ def activate(x, activation=None):
     return x if activation is None else activation(x)
 
 
-def test_a_fused_operator_is_a_function_of_one_array(operator):
+def test_fused_operator_is_passed_as_a_function(operator):
     operator("TWICE", {**TENSORS, "By": {"kind": "attribute", "type": "float"}}, {"arguments": {"by": "By"}},
              lambda x, by: x * np.float32(by))  # fmt: skip
     operator("OUTER", FUSED, {"arguments": {"activation": "Activation"}}, activate)
@@ -178,14 +178,14 @@ def test_arrays_of_tensors_are_lists(operator):
         (None, two(2, 1), r"no array for the input As\[0\]"),
     ],
 )
-def test_lists_that_do_not_fit_are_rejected(operator, arrays, outs, message):
+def test_mismatched_lists_are_rejected(operator, arrays, outs, message):
     operator("TURNED", MANY, RECIPE, lambda x: x[::-1])
     inputs = {} if arrays is None else {"As": arrays}
     with pytest.raises(InputError, match=message):
         run("TURNED", A=None, Out=None, As=two(1, 2), Outs=outs, arrays=inputs)
 
 
-def test_optional_tensors_may_be_left_out(operator):
+def test_optional_tensors_may_be_omitted(operator):
     fields = {**TENSORS, "B": {"kind": "input", "optional": True}, "Second": {"kind": "output", "optional": True}}
     recipe = {"arrays": {"x": "A", "y": "B"}, "outputs": ["Out", "Second"]}
     seen = operator("OPEN", fields, recipe, lambda x, y=None: (x, y))

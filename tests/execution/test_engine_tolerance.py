@@ -54,7 +54,7 @@ def test_expressions(operator):
     assert tolerance("NONE") == 0
 
 
-def test_a_fused_operator_adds_its_own(operator):
+def test_fused_operator_adds_its_tolerance(operator):
     operator("OUTER", "0.5")
     operator("INNER", "0.25 if type(Out) == FLOAT16 else Alpha")
     inner = Descriptor("directml", "INNER", {"Alpha": 0.125})
@@ -72,7 +72,7 @@ def test_a_fused_operator_adds_its_own(operator):
         ([1.0, np.inf], [np.inf, 3e38], 9, [True, True]),
     ],
 )
-def test_what_is_near(expected, result, allowed, answer):
+def test_values_within_the_tolerance_are_equal(expected, result, allowed, answer):
     assert find_differences(np.array(expected, "f4"), np.array(result, "f4"), allowed).tolist() == answer
 
 

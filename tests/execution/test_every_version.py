@@ -80,7 +80,7 @@ def test_every_operator_is_executed_in_every_version(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_law_is_asked_of_every_operator_with_a_kernel() -> None:
+def test_law_campaign_covers_every_operator_with_a_kernel() -> None:
     """Accepted descriptors run, structurally wrong ones are rejected.
 
     See `test_law_campaign`.

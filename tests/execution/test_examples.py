@@ -56,7 +56,7 @@ def test_example(name, operator, example):
 
 
 @pytest.mark.parametrize(("name", "operator"), WITHOUT_KERNEL)
-def test_what_cannot_be_executed_says_so(name, operator):
+def test_unsupported_operators_are_reported(name, operator):
     spec = dialect(name).operator(operator)
     descriptor = read_dict(next(iter(spec.table.examples.values()))["descriptor"], name)
     with pytest.raises(NoKernel, match=f"{name} {operator} is not implemented"):

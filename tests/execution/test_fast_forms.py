@@ -35,7 +35,7 @@ def same_bits(array: NDArray[Any], expected: NDArray[Any]) -> None:
     np.testing.assert_array_equal(np.signbit(array), np.signbit(expected))
 
 
-def test_a_function_in_blocks_gives_what_it_gives_at_once() -> None:
+def test_blocked_functions_are_bit_identical() -> None:
     with np.errstate(all="ignore"):
         same_bits(cosh(MANY), np.cosh(MANY.astype(np.float64)).astype(np.float32))
 
@@ -53,7 +53,7 @@ erfc: Any = np.frompyfunc(math.erfc, 1, 1)
         (gelu, lambda x: x / 2 * erfc(-x * math.sqrt(0.5)).astype(np.float64), 1.5e-7),
     ],
 )
-def test_functions_in_float32_come_nearer_than_their_tolerance_of_3e_7(kernel: Any, exact: Any, near: float) -> None:
+def test_float32_functions_are_within_3e_7(kernel: Any, exact: Any, near: float) -> None:
     # from 2**-30 to 90, above which exp overflows and all functions are constant or linear
     sizes = np.arange(0x30800000, 0x42B40000, 499, dtype=np.uint32).view(np.float32)
     for data in (sizes, -sizes):
@@ -65,7 +65,7 @@ def test_functions_in_float32_come_nearer_than_their_tolerance_of_3e_7(kernel: A
 
 
 @pytest.mark.parametrize("kernel", [exp, tanh, sigmoid, erf, gelu])
-def test_functions_in_float32_have_the_ends_and_signs_of_those_in_float64(kernel: Any) -> None:
+def test_float32_functions_match_limits_and_signs_of_float64(kernel: Any) -> None:
     data = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 3e38, -3e38, 1e19, -1e19, 100, -100], np.float32)
     with np.errstate(all="ignore"):
         result, expected = kernel(data), kernel(data.astype(np.float64)).astype(np.float32)
@@ -77,7 +77,7 @@ def test_functions_in_float32_have_the_ends_and_signs_of_those_in_float64(kernel
 @pytest.mark.parametrize(
     "kind", ["all exponents", "normal", "half of them 0", "small", "halfway", "one nan", "one large"]
 )
-def test_floats_are_rounded_to_16_bits_as_numpy_does(kind: str) -> None:
+def test_float16_rounding_matches_numpy(kind: str) -> None:
     normal = RANDOM.normal(size=70_001).astype(np.float32)
     codes = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
     data = {
@@ -95,7 +95,7 @@ def test_floats_are_rounded_to_16_bits_as_numpy_does(kind: str) -> None:
 
 
 @pytest.mark.slow
-def test_every_exponent_is_rounded_to_16_bits_as_numpy_does() -> None:
+def test_float16_rounding_matches_numpy_for_every_exponent() -> None:
     near = np.arange(0, 2**32, 2**13, dtype=np.int64)[:, None] + np.array([-1, 0, 1, 2**12 - 1, 2**12, 2**12 + 1])
     data = (near.reshape(-1) % 2**32).astype(np.uint32).view(np.float32)
     finite = data[np.abs(data) < 65520]
@@ -129,7 +129,7 @@ def test_functions_of_an_array_without_dimensions() -> None:
 
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.uint8])
-def test_the_largest_of_long_sequences_are_in_the_order_of_a_stable_sort(dtype: Any, largest: bool) -> None:
+def test_top_k_of_long_sequences_matches_a_stable_sort(dtype: Any, largest: bool) -> None:
     data = RANDOM.integers(0, 200, (3, 4000, 2)).astype(dtype)
     values, places = top_k(data, axis=1, k=20, largest=largest)
     wide = data.astype(np.int64)
@@ -139,7 +139,7 @@ def test_the_largest_of_long_sequences_are_in_the_order_of_a_stable_sort(dtype: 
 
 
 @pytest.mark.parametrize(("dtype", "multiply"), [(np.float32, False), (np.float16, False), (np.int8, True)])
-def test_sums_of_wide_slices_run_as_those_of_single_elements(dtype: Any, multiply: bool) -> None:
+def test_cumulative_sums_of_wide_slices_match_single_elements(dtype: Any, multiply: bool) -> None:
     data = RANDOM.normal(size=(2, 9, 5, 40)).astype(np.float32).astype(dtype)
     result = cumulative(data, axis=1, backwards=False, exclusive=False, multiply=multiply)
     for at in np.ndindex(2, 1, 5, 40):
@@ -159,7 +159,7 @@ def _under(data: NDArray[Any], at: tuple[int, ...], slide: dict[str, Any]) -> li
 
 @pytest.mark.parametrize("special", [False, True])
 @pytest.mark.parametrize("dilations", [(1, 1), (2, 1), (0, 2)])
-def test_pools_by_slices_find_what_a_search_of_each_window_finds(dilations: tuple[int, int], special: bool) -> None:
+def test_sliced_max_pool_matches_a_search_per_window(dilations: tuple[int, int], special: bool) -> None:
     data = RANDOM.integers(0, 5, (1, 2, 11, 9)).astype(np.float32)
     data[data == 4] = SPECIAL[2] if special else 4  # -inf
     slide: dict[str, Any] = {
@@ -183,7 +183,7 @@ def test_pools_by_slices_find_what_a_search_of_each_window_finds(dilations: tupl
         np.testing.assert_array_equal(max_pool_values(data, **slide)[values > -np.inf], values[values > -np.inf])
 
 
-def test_slices_are_rejected_where_a_search_tells_elements_apart() -> None:
+def test_sliced_max_pool_is_not_used_for_special_values() -> None:
     windows: list[Any] = []
     assert is_sequential_equal(np.ones((1, 1, 2), np.float32), windows, finite=False)
     assert not is_sequential_equal(np.array([[[0.0, -0.0]]], np.float32), windows, finite=False)
@@ -208,7 +208,7 @@ def test_slices_are_rejected_where_a_search_tells_elements_apart() -> None:
         ((3, 2), (1, 1), (9, 9, 9, 9)),
     ],
 )
-def test_convolutions_by_windows_side_by_side_sum_the_same_terms(
+def test_im2col_convolutions_sum_the_same_terms(
     monkeypatch: pytest.MonkeyPatch,
     block: int,
     groups: int,
@@ -231,7 +231,7 @@ def test_convolutions_by_windows_side_by_side_sum_the_same_terms(
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int8, np.bool_, np.complex128])
-def test_a_choice_by_bits_is_one_by_elements(dtype: Any) -> None:
+def test_bitwise_where_matches_numpy_where(dtype: Any) -> None:
     item, other = (RANDOM.integers(0, 9, shape).astype(dtype) for shape in ((3, 1, 5), (4, 5)))
     condition = RANDOM.integers(0, 2, (3, 4, 1)).astype(bool)
     result = choose_elements(condition, item, other)
@@ -241,7 +241,7 @@ def test_a_choice_by_bits_is_one_by_elements(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_rows_in_blocks_give_what_they_give_at_once(monkeypatch: pytest.MonkeyPatch, axis: int) -> None:
+def test_blocked_normalization_is_bit_identical(monkeypatch: pytest.MonkeyPatch, axis: int) -> None:
     data = RANDOM.normal(size=(5, 7, 11)).astype(np.float32)
     data[2, 3, 4], data[4, 1, 2] = np.inf, np.nan
     scale, bias = RANDOM.normal(size=(2, *data.shape[axis:])).astype(np.float32)
@@ -257,7 +257,7 @@ def test_rows_in_blocks_give_what_they_give_at_once(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("middle", [0.5, 3e7, np.inf])
-def test_a_line_of_each_channel_is_what_the_four_numbers_make(middle: float) -> None:
+def test_batch_normalization_folds_into_scale_and_offset(middle: float) -> None:
     data = (RANDOM.normal(size=(2, 3, 4, 5)) + (middle if np.isfinite(middle) else 0)).astype(np.float32)
     data[0, 1, 2, 3] = np.inf
     numbers = [np.array(each, np.float32) for each in ([1, -2, 3], [0, 1, 2], [middle] * 3, [1e-3, 4, 9])]
@@ -271,7 +271,7 @@ def test_a_line_of_each_channel_is_what_the_four_numbers_make(middle: float) -> 
 
 @pytest.mark.parametrize("epsilon", [1e-5, 0.0])
 @pytest.mark.parametrize("size", [768, 3 * 4099])
-def test_rows_normalised_in_float32_come_nearer_than_their_tolerance_of_2e_6(epsilon: float, size: int) -> None:
+def test_float32_normalization_is_within_2e_6(epsilon: float, size: int) -> None:
     normal = RANDOM.normal(size=size)
     ramp = np.linspace(-1, 1, size)
     rows = [normal, normal * 1e-18, normal * 1e-4 + 1, normal + 1e6, np.exp(normal * 3), normal * 1e19, normal * 1e37,
@@ -290,7 +290,7 @@ def test_rows_normalised_in_float32_come_nearer_than_their_tolerance_of_2e_6(eps
 
 
 @pytest.mark.parametrize("shape", [(3, 40, 7), (2, 30, 500), (40,), (1, 1)])
-def test_softmax_in_float32_comes_nearer_than_its_tolerance_of_1e_6(shape: tuple[int, ...]) -> None:
+def test_float32_softmax_is_within_1e_6(shape: tuple[int, ...]) -> None:
     data = (RANDOM.normal(size=shape) * 20).astype(np.float32)
     wide = data.astype(np.float64)
     for axis in range(len(shape)):
@@ -302,9 +302,7 @@ def test_softmax_in_float32_comes_nearer_than_its_tolerance_of_1e_6(shape: tuple
 
 @pytest.mark.parametrize(("beta", "bias"), [(0.75, 1.0), (0.5, 2.0), (1.0, 1e-3), (0.75, -1.0), (0.7, 1.0)])
 @pytest.mark.parametrize("most", [1.0, 1e12, 1e25])
-def test_neighbourhoods_in_float32_come_nearer_than_their_tolerance_of_2e_6(
-    beta: float, bias: float, most: float
-) -> None:
+def test_float32_lrn_is_within_2e_6(beta: float, bias: float, most: float) -> None:
     data = (RANDOM.normal(size=(2, 7, 3, 11)) * most).astype(np.float32)
     data[0, 0, 0, 0] = 0
     result = normalize_neighbourhoods(data, [1], alpha=0.5, beta=beta, bias=bias, size=5)
@@ -316,7 +314,7 @@ def test_neighbourhoods_in_float32_come_nearer_than_their_tolerance_of_2e_6(
         np.testing.assert_allclose(result, exact.astype(np.float32), rtol=1e-6, atol=1e-6)
 
 
-def test_boxes_in_blocks_are_those_selected_one_by_one() -> None:
+def test_blocked_nms_matches_sequential_selection() -> None:
     for number in range(60):
         count = int(RANDOM.integers(0, 250))
         boxes = to_corners(RANDOM.integers(0, 12, (count, 4)).astype(np.float32), centred=number % 3 == 0)
@@ -332,7 +330,7 @@ def test_boxes_in_blocks_are_those_selected_one_by_one() -> None:
         np.testing.assert_array_equal(kept, others)
 
 
-def test_means_of_regions_are_those_of_points_interpolated_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_roi_align_matches_pointwise_interpolation(monkeypatch: pytest.MonkeyPatch) -> None:
     data = RANDOM.normal(size=(2, 3, 9, 13))
     places = RANDOM.uniform(-6, 20, (8, 4)).astype(np.float32)
     options: dict[str, Any] = {"height": 3, "width": 2, "samples": 0, "scale": 0.75}
@@ -358,7 +356,7 @@ def test_means_of_regions_are_those_of_points_interpolated_one_by_one(monkeypatc
     assert not np.isfinite(quick).all()
 
 
-def test_the_largest_alone_are_those_with_places() -> None:
+def test_max_pool_values_match_max_pool_with_indices() -> None:
     data = RANDOM.integers(-3, 3, (2, 3, 8, 9)).astype(np.float32)
     data[0, 0, 0, 0], data[1, 1, 3, 3], data[0, 2] = np.nan, np.inf, -0.0
     slide: dict[str, Any] = {"strides": (2, 1), "window": (3, 2), "start_padding": (1, 1), "end_padding": (1, 0)}

@@ -29,7 +29,7 @@ def test_sequences(dtype, start, delta, expected):
     assert (result.tolist(), result.dtype) == (expected, np.dtype(dtype))
 
 
-def test_sequences_of_halves_are_rounded_once():
+def test_float16_sequences_are_rounded_once():
     array = fill_sequence(sizes=[4000], start=0, delta=1, output_type=np.dtype("f2"))
     assert array[3001] == np.float16(3001)
 
@@ -38,7 +38,7 @@ def test_sequences_of_halves_are_rounded_once():
     ("offset", "expected"),
     [(0, [[5, 0, 0], [0, 5, 0]]), (1, [[0, 5, 0], [0, 0, 5]]), (-1, [[0, 0, 0], [5, 0, 0]]), (7, [[0] * 3] * 2)],
 )
-def test_one_diagonal(offset, expected):
+def test_single_diagonal(offset, expected):
     result = diagonal_matrix(sizes=[2, 2, 3], value=5.9, offset=offset, output_type=np.dtype("i8"))
     assert result.tolist() == [expected, expected]
 
@@ -50,7 +50,7 @@ def test_one_diagonal(offset, expected):
         (1, 1, [[1, 2, 3], [4, 5, 6]]), (-9, 9, [[7, 7, 7], [7, 7, 7]]),
     ],
 )  # fmt: skip
-def test_a_strip_of_diagonals(begin, end, expected):
+def test_band_of_diagonals(begin, end, expected):
     array = np.array([[1, 2, 3], [4, 5, 6]], np.int32)
     result = diagonal_strip(array, sizes=[2, 3], value=7, begin=begin, end=end, output_type=array.dtype)
     assert result.tolist() == expected
@@ -62,7 +62,7 @@ def test_a_single_dimension_is_a_row():
     assert diagonal_matrix(sizes=[3], value=1, offset=1, output_type=np.dtype("i4")).tolist() == [0, 1, 0]
 
 
-def test_numbers_that_a_type_cannot_hold():
+def test_fill_values_outside_the_type_range():
     for value in (256, -1, 0.5, 2**70):
         with pytest.raises(InputError, match="uint8"):
             number(value, np.dtype("u1"))
@@ -80,13 +80,13 @@ def test_numbers_that_a_type_cannot_hold():
         ("f8", [np.inf, np.nan, float(np.float32(1e30)), 3e9, float(np.float32(-70000.7))]),
     ],
 )  # fmt: skip
-def test_a_diagonal_of_a_number_that_its_type_cannot_hold(dtype, expected):
+def test_diagonal_value_outside_the_type_range(dtype, expected):
     for value, outcome in zip([np.inf, np.nan, 1e30, 3e9, -70000.7], expected, strict=True):
         result = diagonal_matrix(sizes=[1, 1], value=value, offset=0, output_type=np.dtype(dtype)).item()
         assert np.array_equal(result, outcome, equal_nan=dtype == "f8"), (value, result)
 
 
-def test_refusals():
+def test_invalid_arguments_are_rejected():
     with pytest.raises(InputError, match="output sizes"):
         fill_constant(sizes=[0], value=1, output_type=np.dtype("i4"))
     with pytest.raises(InputError, match="limit"):
@@ -96,7 +96,7 @@ def test_refusals():
             diagonal_strip(array, sizes=[2, 3], value=1, begin=0, end=1, output_type=np.dtype("f8"))
 
 
-def test_numbers_declared_of_another_type():
+def test_values_declared_with_another_type():
     four = np.dtype("i4")
     with pytest.raises(InputError, match="int32"):
         fill_constant(sizes=[1], value=1, output_type=four, same_type=False)

@@ -11,21 +11,21 @@ from specgate.execution.kernels.gather import gather, gather_elements, gather_nd
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_one_dimension_of_indices_on_every_axis(axis):
+def test_one_index_dimension_on_every_axis(axis):
     array = np.arange(24).reshape(2, 3, 4)
     indices = np.array([1, 0, -1, 1], np.int32).reshape(1, 1, 4)
     result = gather(array, indices, axis=axis, index_dimensions=1)
     assert np.array_equal(result, np.take(array, indices.reshape(-1), axis))
 
 
-def test_several_dimensions_of_indices_take_the_place_of_leading_ones():
+def test_several_index_dimensions_replace_leading_dimensions():
     array = np.arange(6).reshape(1, 1, 2, 3)
     indices = np.array([[0, 2], [1, 1]], np.uint32).reshape(1, 1, 2, 2)
     result = gather(array, indices, axis=3, index_dimensions=2)
     assert result.tolist() == [[[[0, 2], [1, 1]], [[3, 5], [4, 4]]]]
 
 
-def test_no_dimension_of_indices_drops_the_axis():
+def test_zero_index_dimensions_drop_the_axis():
     array = np.arange(6).reshape(2, 3)
     result = gather(array, np.array([[1]], np.int64), axis=0, index_dimensions=0)
     assert result.tolist() == [[3, 4, 5]]
@@ -75,14 +75,14 @@ def test_elements_reject(indices, axis):
         gather_elements(np.zeros((3, 2)), np.zeros(indices, np.int32), axis=axis)
 
 
-def test_tuples_of_the_page():
+def test_documented_gather_nd_examples():
     array = np.array([[0, 1], [2, 3]], np.float32)
     both = {"input_dimensions": 2, "index_dimensions": 2}
     assert gather_nd(array, np.array([[0, 0], [1, 1]]), **both).tolist() == [[0, 3]]
     assert gather_nd(array, np.array([[1], [0]]), **both).tolist() == [[2, 3], [0, 1]]
 
 
-def test_batches_of_the_page():
+def test_documented_gather_nd_batch_examples():
     array = np.arange(12, dtype=np.float32).reshape(1, 3, 2, 2)
     indices = np.array([[[[0, 0], [1, 1]], [[1, 1], [0, 0]], [[0, 1], [1, 0]]]], np.uint32)
     result = gather_nd(array, indices, input_dimensions=3, index_dimensions=3, batch_dimensions=1)
@@ -124,7 +124,7 @@ def test_tuples_outside_are_masked():
         ((2, 2), (2, 2, 1), (2, 2), 0),
     ],
 )
-def test_tuples_that_do_not_fit(shape, indices, counts, batch):
+def test_mismatched_index_tuples_are_rejected(shape, indices, counts, batch):
     with pytest.raises(InputError):
         gather_nd(
             np.zeros(shape), np.zeros(indices, np.int32),

@@ -18,7 +18,7 @@ def test_by_hand():
 
 @pytest.mark.parametrize("transpose_a", [False, True])
 @pytest.mark.parametrize("transpose_b", [False, True])
-def test_transposes_read_the_other_way(transpose_a, transpose_b):
+def test_transposed_matrices(transpose_a, transpose_b):
     left = np.swapaxes(A, 2, 3).copy() if transpose_a else A
     right = np.swapaxes(B, 2, 3).copy() if transpose_b else B
     result = gemm(left, right, transpose_a=transpose_a, transpose_b=transpose_b)
@@ -31,7 +31,7 @@ def test_summand_factors_and_activation():
     assert array.tolist() == [[[[4, 6.5], [11, 0]]]]
 
 
-def test_each_batch_has_its_own_product():
+def test_each_batch_is_multiplied_separately():
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=(2, 3, 4, 5)).astype("f4"), rng.normal(size=(2, 3, 5, 2)).astype("f4")
     array = gemm(a, b)
@@ -43,7 +43,7 @@ def test_each_batch_has_its_own_product():
                     assert array[i, j, m, n] == np.float32(exact)
 
 
-def test_halves_are_summed_wide_and_rounded_once():
+def test_float16_sums_are_wide_and_rounded_once():
     a = np.full((1, 2049), 1, np.float16)
     array = gemm(a, np.ones((2049, 1), np.float16))
     assert array.dtype == np.float16
@@ -71,7 +71,7 @@ def test_nan_infinities_and_overflow():
         ((2, 3), (3, 2), (1, 2)),
     ],
 )
-def test_shapes_that_do_not_fit(a, b, c):
+def test_mismatched_shapes_are_rejected(a, b, c):
     arrays = [np.zeros(shape, np.float32) for shape in (a, b, c) if shape is not None]
     with pytest.raises(InputError, match="gemm"):
         gemm(*arrays)

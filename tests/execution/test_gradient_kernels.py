@@ -49,7 +49,7 @@ def test_batch_normalization():
         np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
-def test_batch_normalization_by_its_own_statistics():
+def test_batch_normalization_by_batch_statistics():
     x, g, scale, bias = numbers(3, 2, 4), numbers(3, 2, 4), numbers(1, 2, 1), numbers(1, 2, 1)
     _, mean, variance = normalize_by_own(x, scale, bias, epsilon=0.5)
     array = batch_gradients(x, g, mean, variance, scale, epsilon=0.5, own=True)[0]
@@ -58,14 +58,14 @@ def test_batch_normalization_by_its_own_statistics():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_division_by_neighbourhoods(size):
+def test_lrn_gradient(size):
     x, g = numbers(1, 5, 2, 3), numbers(1, 5, 2, 3)
     options: dict[str, Any] = {"axes": [1], "size": size, "alpha": 0.5, "beta": 0.75, "bias": 2.0}
     expected = differences(lambda at: divide_by_near(at, **options), x, g)
     np.testing.assert_allclose(divide_by_near_gradient(x, g, **options), expected, atol=1e-6)
 
 
-def test_an_even_neighbourhood_has_one_more_behind():
+def test_even_lrn_size_includes_one_more_following_channel():
     x = np.array([1.0, 2, 3, 4]).reshape(1, 4, 1, 1)
     array = divide_by_near(x, axes=[1], size=2, alpha=2.0, beta=-1.0, bias=0.0)
     assert array.ravel().tolist() == [5, 26, 75, 64]
@@ -97,7 +97,7 @@ def windows(random: np.random.Generator, size: int) -> tuple[int, int, int, int,
 
 
 @pytest.mark.parametrize("include", [True, False])
-def test_average_pooling_is_that_of_plain_loops(include):
+def test_average_pool_gradient_matches_plain_loops(include):
     """Windows in the padding overlap at the first element, also with stride 1."""
     random = np.random.default_rng(3)
     for _ in range(60):
@@ -120,7 +120,7 @@ def test_average_pooling_is_that_of_plain_loops(include):
         np.testing.assert_allclose(result, expected, atol=1e-9)
 
 
-def test_largest_elements_are_those_of_plain_loops():
+def test_max_pool_gradient_matches_plain_loops():
     random = np.random.default_rng(4)
     for _ in range(60):
         sizes = random.integers(1, 6, 2).tolist()
@@ -143,7 +143,7 @@ def test_largest_elements_are_those_of_plain_loops():
 
 
 @pytest.mark.parametrize("higher", [True, False])
-def test_nearest_elements_of_a_gradient_are_those_of_the_forward_pass(higher):
+def test_nearest_gradient_uses_the_elements_of_the_forward_pass(higher):
     random = np.random.default_rng(5)
     for _ in range(60):
         size, count = random.integers(1, 8, 2).tolist()
@@ -156,7 +156,7 @@ def test_nearest_elements_of_a_gradient_are_those_of_the_forward_pass(higher):
         np.testing.assert_array_equal(resample_gradient(gradient, sizes=[size], **options), expected)
 
 
-def test_windows_of_padding_alone_give_nothing():
+def test_windows_in_the_padding_add_no_gradient():
     x = np.ones((1, 1, 1, 1))
     options: dict[str, Any] = {"strides": [1, 1], "window": [1, 1]}
     array = max_pool_gradient(
@@ -218,7 +218,7 @@ def test_crops(linear, largest, to_corners):
     np.testing.assert_allclose(result, differences(forward, maps, g), atol=1e-5)
 
 
-def test_steps_in_float16_are_those_of_a_build():
+def test_float16_lrn_gradient_matches_a_build():
     """DirectML 6.4 on a device that rounds FLOAT16 toward zero."""
     x, g = (np.array([[[row]]], np.float16) for row in ([0.5, -1.25, 2, 0.75, 3], [1, 2, -3, 0.5, 30]))
     options: Any = {"axes": [2, 3], "size": 3, "alpha": 0.0001, "beta": 0.75, "bias": 0.0, "by_logarithm": True}

@@ -25,7 +25,7 @@ def at(*places: tuple[float, float]) -> np.ndarray:
         (False, [(0, 0), (-2 / 3, -0.5), (-1, -0.5), (1, 1)], [3.5, 1, 0.5, 1.5]),
     ],
 )
-def test_straight_lines_between_elements(align: bool, places: list[tuple[float, float]], expected: list[float]) -> None:
+def test_bilinear_grid_sample(align: bool, places: list[tuple[float, float]], expected: list[float]) -> None:
     result = sample_at_grid(PLANE, at(*places), align_corners=align)
     assert result.reshape(-1).tolist() == pytest.approx(expected)
 
@@ -34,7 +34,7 @@ def test_straight_lines_between_elements(align: bool, places: list[tuple[float, 
     ("padding", "expected"),
     [("zeros", [0, 0, 2]), ("border", [3, 4, 2]), ("reflection", [2, 5, 2])],
 )
-def test_outside_of_centres(padding: str, expected: list[float]) -> None:
+def test_grid_samples_outside_pixel_centers(padding: str, expected: list[float]) -> None:
     """Columns 3 and -1 of three: reflected at the outer centres they become 1."""
     result = sample_at_grid(
         PLANE, at((2, -1), (-2, 1), (0, -1)), mode="nearest", padding_mode=padding, align_corners=True
@@ -46,13 +46,13 @@ def test_outside_of_centres(padding: str, expected: list[float]) -> None:
     ("padding", "expected"),
     [("zeros", [0, 0, 2]), ("border", [3, 1, 2]), ("reflection", [3, 1, 2])],
 )
-def test_outside_of_edges(padding: str, expected: list[float]) -> None:
+def test_grid_samples_outside_the_edges(padding: str, expected: list[float]) -> None:
     """Columns 3 and -1 of three: reflected at the outer edges they become the last ones."""
     result = sample_at_grid(PLANE, at((4 / 3, -0.5), (-4 / 3, -0.5), (0, -0.5)), mode="nearest", padding_mode=padding)
     assert result.reshape(-1).tolist() == expected
 
 
-def test_cubes_go_through_their_places() -> None:
+def test_bicubic_grid_sample_reproduces_pixels() -> None:
     centres = [(x, y) for y in (-0.5, 0.5) for x in (-2 / 3, 0, 2 / 3)]
     assert np.allclose(sample_at_grid(PLANE, at(*centres), mode="bicubic").reshape(-1), PLANE.reshape(-1), atol=1e-5)
     flat = np.ones((1, 2, 4, 4), np.float64)
@@ -60,7 +60,7 @@ def test_cubes_go_through_their_places() -> None:
     assert np.allclose(array, 1)
 
 
-def test_places_and_elements_without_an_answer() -> None:
+def test_unspecified_grid_samples_are_rejected() -> None:
     with pytest.raises(NoKernel, match="finite"):
         sample_at_grid(PLANE, at((np.nan, 0)))
     with pytest.raises(NoKernel, match="integers"):
@@ -71,13 +71,13 @@ def test_places_and_elements_without_an_answer() -> None:
         sample_at_grid(PLANE, at((0, 0)), mode="cubic")
 
 
-def test_columns_add_up_where_blocks_overlap() -> None:
+def test_col2im_adds_overlapping_blocks() -> None:
     ones = np.ones((1, 4, 4), np.float32)
     array = add_columns(ones, np.array([3, 3]), np.array([2, 2]))
     assert array.tolist() == [[[[1, 2, 1], [2, 4, 2], [1, 2, 1]]]]
 
 
-def test_columns_are_those_that_blocks_hold() -> None:
+def test_col2im_counts_the_uses_of_each_element() -> None:
     """Extracting blocks from ones and adding them back counts the uses of each element."""
     entries: dict[str, Any] = {"strides": [2, 1], "dilations": [1, 2], "begins": [1, 0], "ends": [0, 1]}
     blocks = (5 + 1 - 2) // 2 + 1, (4 + 1 - 3) // 1 + 1

@@ -15,12 +15,12 @@ ENDS = np.array([3, 3, 8, 10])
 STARTS = [0, 3, 3, 8]
 
 
-def test_rows_meet_the_matrix_of_their_group() -> None:
+def test_grouped_matmul_by_rows() -> None:
     parts = [ROWS[start:end] @ MATRICES[i] for i, (start, end) in enumerate(zip(STARTS, ENDS, strict=True))]
     np.testing.assert_allclose(multiply_groups(ROWS, MATRICES, ENDS), np.concatenate(parts), atol=1e-14)
 
 
-def test_groups_of_what_is_summed() -> None:
+def test_grouped_matmul_along_the_summed_dimension() -> None:
     parts = [ROWS[start:end].T @ COLUMNS[start:end] for start, end in zip(STARTS, ENDS, strict=True)]
     np.testing.assert_allclose(multiply_groups(ROWS.T, COLUMNS, ENDS.astype(np.int32)), np.stack(parts), atol=1e-14)
 
@@ -34,18 +34,18 @@ def test_batches_and_integers_that_wrap_around() -> None:
     assert multiply_groups(bytes_, np.full((1, 2, 1), 2, np.int8), np.array([1])).tolist() == [[-112]]
 
 
-def test_groups_of_nothing() -> None:
+def test_empty_groups() -> None:
     assert multiply_groups(ROWS[:0], MATRICES[:0], np.array([], np.int64)).shape == (0, 5)
     assert not multiply_groups(ROWS.T[:, :0], COLUMNS[:0], np.array([0, 0])).any()
 
 
 @pytest.mark.parametrize("ends", [[3, 2, 8, 10], [-1, 3, 8, 10], [3, 3, 8, 9], [3, 3, 8, 11], [3, 10]])
-def test_ends_that_do_not_fit_are_rejected(ends: list[int]) -> None:
+def test_mismatched_offsets_are_rejected(ends: list[int]) -> None:
     with pytest.raises(InputError):
         multiply_groups(ROWS, MATRICES, np.array(ends))
 
 
-def test_matrices_that_do_not_fit_are_rejected() -> None:
+def test_mismatched_matrices_are_rejected() -> None:
     with pytest.raises(InputError, match="cannot be multiplied"):
         multiply_groups(ROWS, MATRICES)
     with pytest.raises(InputError, match="cannot be multiplied"):

@@ -52,7 +52,7 @@ def strangers(case: Any) -> list[tuple[str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect_name", ["directml", "onnx", "openvino"])
-def test_a_type_that_no_row_takes_is_rejected_by_every_operator(dialect_name: str) -> None:
+def test_every_operator_rejects_types_without_a_support_row(dialect_name: str) -> None:
     questions = 0
     newest = {case.operator: case for case in execute_all([dialect_name])}
     for case in newest.values():
@@ -73,32 +73,32 @@ def test_a_type_that_no_row_takes_is_rejected_by_every_operator(dialect_name: st
     assert questions > len(newest)
 
 
-def test_the_message_names_the_types_that_rows_take() -> None:
+def test_message_names_the_supported_types() -> None:
     with pytest.raises(InputError) as caught:
         execute_at(node("Not", ("FLOAT", [2])), {"X": ONES[0, :2]}, "1")
     assert str(caught.value) == "X: is FLOAT, which no version of Not supports (supported: BOOL)"
 
 
-def test_a_type_that_only_the_row_of_the_level_lacks_is_computed() -> None:
+def test_type_supported_at_another_level_is_executed() -> None:
     whole = np.array([-2, 3], np.int32)
     outputs = execute_at(node("Abs", ("INT32", [2])), {"X": whole}, "1")  # INT32 is supported from 6 on
     assert outputs["Y"].tolist() == [2, 3]
 
 
-def test_types_that_no_row_takes_together_are_rejected() -> None:
+def test_unsupported_type_combinations_are_rejected() -> None:
     with pytest.raises(InputError, match="A is FLOAT, B is INT64, which no version of Add supports together"):
         execute_at(node("Add", ("FLOAT", [2, 3]), ("INT64", [3])), {"A": ONES, "B": np.arange(3)}, "14")
     powers = execute_at(node("Pow", ("FLOAT", [2, 3]), ("INT64", [3])), {"X": ONES, "Y": np.arange(3)}, "7")
     assert powers["Z"].dtype == np.float32  # of two variables from 12 on
 
 
-def test_tensors_of_an_array_that_no_row_takes_together_are_rejected() -> None:
+def test_mixed_types_in_a_tensor_array_are_rejected() -> None:
     arrays = {"inputs": [ONES, ONES.astype(np.float64)]}
     with pytest.raises(InputError, match="inputs is DOUBLE and FLOAT, which no version of Concat supports together"):
         execute_at(node("Concat", ("FLOAT", [2, 3]), ("DOUBLE", [2, 3]), axis=0), arrays, "13")
 
 
-def test_a_rank_and_a_word_that_no_row_has_are_rejected() -> None:
+def test_unsupported_ranks_and_enum_values_are_rejected() -> None:
     descriptor = operator("ELEMENT_WISE_ABS", InputTensor=pack([1] * 9), OutputTensor=pack([1] * 9))
     with pytest.raises(
         InputError, match="InputTensor: has 9 dimensions, which no version of ELEMENT_WISE_ABS supports"
@@ -109,7 +109,7 @@ def test_a_rank_and_a_word_that_no_row_has_are_rejected() -> None:
         execute_at(descriptor, {"X": ONES}, "20")
 
 
-def test_a_fused_operator_that_no_row_lists_is_rejected() -> None:
+def test_unsupported_fused_operator_is_rejected() -> None:
     basic = dialect("directml").operator("GEMM").table.examples["basic"]["descriptor"]
     desc = {**basic["desc"], "FusedActivation": {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {}}}
     descriptor = read_dict({**basic, "desc": desc}, "directml")
@@ -153,14 +153,14 @@ def test_sizes_of_0_are_computed_by_onnx() -> None:
     assert execute_at(node("Softmax", ("FLOAT", [0, 3])), {"input": ONES[:0]}, "13")["output"].shape == (0, 3)
 
 
-def test_a_guard_holds_for_elements_that_only_the_array_says() -> None:
+def test_guards_check_elements_of_input_arrays() -> None:
     topmost = node("TopK", ("FLOAT", [2, 3]), ("INT64", [1]))
     with pytest.raises(InputError, match="K must be at least 1: K holds 0"):
         execute_at(topmost, {"X": ONES, "K": np.array([0])}, "11")
     assert execute_at(topmost, {"X": ONES, "K": np.array([2])}, "11")["Values"].shape == (2, 2)
 
 
-def test_a_field_is_needed_where_its_version_needs_it() -> None:
+def test_field_is_required_if_its_version_requires_it() -> None:
     product = node("Gemm", ("FLOAT", [2, 3]), ("FLOAT", [3, 2]))
     arrays = {"A": ONES, "B": ONES.T}
     with pytest.raises(InputError, match="C is required"):
@@ -168,7 +168,7 @@ def test_a_field_is_needed_where_its_version_needs_it() -> None:
     assert execute_at(product, arrays, "11")["Y"].tolist() == [[3, 3], [3, 3]]
 
 
-def test_a_type_that_the_kernel_lacks_is_no_fault_of_the_descriptor() -> None:
+def test_type_without_a_kernel_is_not_an_input_error() -> None:
     tensors = [{"element_type": kind, "shape": shape} for kind, shape in [("string", [2]), *[("i64", [])] * 3]]
     outputs = [{"element_type": "i64", "shape": [2, 3]}]
     layer = {"type": "OneHot", "version": "opset1", "inputs": tensors, "outputs": outputs, "data": {"axis": -1}}
@@ -197,7 +197,7 @@ def test_an_empty_output_of_impossible_size_is_rejected() -> None:
         execute_at(descriptor, {"input": ONES[:, :1], "repeats": np.array([2**63 - 1, 0])}, "13")
 
 
-def test_memory_that_there_is_not_is_an_input_error(scratch) -> None:
+def test_memory_error_becomes_an_input_error(scratch) -> None:
     def hungry(data: Any) -> Any:
         raise MemoryError("no 3 TB")
 
@@ -216,13 +216,13 @@ execute: {kernel: hungry, arrays: {data: InputTensor}, outputs: [OutputTensor]}
         execute_at(descriptor, {"InputTensor": ONES[0, :1]}, "6.4")
 
 
-def test_infinities_and_nan_are_values_like_others() -> None:
+def test_infinities_and_nan_raise_no_warnings() -> None:
     huge = np.array([1e4, -np.inf, np.nan], np.float32)  # a warning fails here
     outputs = execute_at(node("Exp", ("FLOAT", [3])), {"input": huge}, "13")
     assert np.array_equal(outputs["output"], np.array([np.inf, 0, np.nan], np.float32), equal_nan=True)
 
 
-def test_a_word_where_a_number_belongs_is_rejected() -> None:
+def test_string_attribute_instead_of_a_number_is_rejected() -> None:
     descriptor = node("TopK", ("FLOAT", [2, 3]), ("INT64", [1]))
     descriptor.fields["axis"] = "last"
     with pytest.raises(InputError, match="axis"):

@@ -32,7 +32,7 @@ def scales(*numbers: float) -> np.ndarray:
         ("tf_half_pixel_for_nn", [1, 2, 2, 4, 4, 4]),
     ],
 )
-def test_the_nearest(places: str, expected: list[float]) -> None:
+def test_nearest_neighbor(places: str, expected: list[float]) -> None:
     result = interpolate_along(
         LINE, sizes(6), mode="nearest", shape_calculation_mode="sizes", coordinate_transformation_mode=places
     )
@@ -49,7 +49,7 @@ def test_the_nearest(places: str, expected: list[float]) -> None:
         ("simple", [1, 1, 2, 2]),
     ],
 )
-def test_halves_are_rounded_as_reported(nearest: str, expected: list[float]) -> None:
+def test_ties_are_rounded_as_documented(nearest: str, expected: list[float]) -> None:
     result: dict[str, Any] = {
         "mode": "nearest",
         "shape_calculation_mode": "scales",
@@ -59,14 +59,14 @@ def test_halves_are_rounded_as_reported(nearest: str, expected: list[float]) -> 
     assert interpolate_along(LINE, None, scales(2), **result).tolist()[:4] == expected
 
 
-def test_one_place_of_pytorch_and_of_corners_is_the_first() -> None:
+def test_single_output_element_is_the_first_input() -> None:
     for places in ("pytorch_half_pixel", "align_corners"):
         assert interpolate_along(
             LINE, sizes(1), mode="nearest", shape_calculation_mode="sizes", coordinate_transformation_mode=places
         ).tolist() == [1]
 
 
-def test_straight_lines() -> None:
+def test_linear_interpolation() -> None:
     corners = interpolate_along(
         LINE, sizes(5), mode="straight", shape_calculation_mode="sizes", coordinate_transformation_mode="align_corners"
     )
@@ -89,7 +89,7 @@ def test_straight_lines() -> None:
     ]
 
 
-def test_antialias_takes_the_mean_of_what_is_made_smaller() -> None:
+def test_antialias_averages_when_downsampling() -> None:
     data = np.array([1, 2, 3, 4, 5, 6, 7, 8], np.float64)
     array = interpolate_along(data, sizes(2), mode="linear", shape_calculation_mode="sizes", antialias=True)
     assert array.tolist() == pytest.approx([10.125 / 3.5, 9 - 10.125 / 3.5])
@@ -106,7 +106,7 @@ def cubic_weights(s: float, a: float) -> list[float]:
     ]
 
 
-def test_cubes_are_products_of_those_along_each_axis() -> None:
+def test_cubic_interpolation_is_separable() -> None:
     data = np.random.default_rng(0).random((3, 4))
     array = interpolate_along(data, sizes(5, 7), mode="cubic", shape_calculation_mode="sizes", cube=-0.5)
     for row, column in product(range(5), range(7)):
@@ -157,7 +157,7 @@ def test_axes_paddings_and_scales() -> None:
         ({"sizes": sizes(2**30)}, InputError),
     ],
 )
-def test_what_cannot_be_resized(change: dict[str, Any], error: type[Exception] | None) -> None:
+def test_unsupported_resizes_are_rejected(change: dict[str, Any], error: type[Exception] | None) -> None:
     inputs: dict[str, Any] = {"data": LINE, "sizes": sizes(2), "mode": "nearest", "shape_calculation_mode": "sizes"}
     if error is None:
         assert interpolate_along(**inputs | change).shape == (0,)
@@ -166,7 +166,7 @@ def test_what_cannot_be_resized(change: dict[str, Any], error: type[Exception] |
         interpolate_along(**inputs | change)
 
 
-def test_lines_between_aligned_corners() -> None:
+def test_linear_interpolation_with_aligned_corners() -> None:
     data = np.array([[0, 10, 20, 40]], np.float32)
     array = interpolate_along(data, np.array([7]), mode="linear", axes_attribute=[1], align_corners=True)
     assert array.tolist() == [[0, 5, 10, 15, 20, 30, 40]]
@@ -188,7 +188,7 @@ def test_lines_between_aligned_corners() -> None:
         {"axes_attribute": [1, 1], "sizes": np.array([2, 2])},
     ],
 )
-def test_what_is_not_reported_of_corners_is_not_computed(change: dict[str, Any]) -> None:
+def test_unspecified_align_corners_have_no_kernel(change: dict[str, Any]) -> None:
     options = {"sizes": np.array([7]), "mode": "linear", "axes_attribute": [1], "align_corners": True}
     with pytest.raises(NoKernel):
         interpolate_along(np.ones((1, 4), np.float32), **{**options, **change})

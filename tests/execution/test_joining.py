@@ -11,7 +11,7 @@ from specgate.execution.kernels.reshape import join, split
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_what_is_split_is_joined_again(axis):
+def test_split_and_join_round_trip(axis):
     array = np.arange(3 * 4 * 5).reshape(3, 4, 5)
     size = array.shape[axis]
     shapes = [[n if d == axis else s for d, s in enumerate(array.shape)] for n in (1, size - 1)]
@@ -33,18 +33,18 @@ def test_by_hand():
         [np.zeros((2, 2)), np.zeros((2, 2), np.int32)],
     ],
 )  # fmt: skip
-def test_parts_that_do_not_fit(parts):
+def test_mismatched_parts_are_rejected(parts):
     with pytest.raises(InputError, match="join"):
         join(parts, axis=0)
 
 
-def test_a_part_that_ends_before_the_axis_does_not_fit():
+def test_part_without_the_axis_is_rejected():
     with pytest.raises(InputError, match="join"):
         join([np.zeros((2, 2)), np.zeros(2)], axis=1)
 
 
 @pytest.mark.parametrize("shapes", [[], [[1, 2]], [[1, 3], [1, 0]], [[2, 1], [1, 2]], [[3], [0]], [[1], [1]]])
-def test_sizes_that_do_not_make_up_the_whole(shapes):
+def test_split_sizes_must_add_up(shapes):
     with pytest.raises(InputError, match="split"):
         split(np.zeros((1, 3)), shapes=shapes, axis=1)
 

@@ -21,7 +21,7 @@ def words(*texts):
     return np.array(texts, object)
 
 
-def test_a_pattern_that_tries_all_ways_takes_no_longer():
+def test_catastrophic_pattern_matches_in_linear_time():
     began = time.monotonic()
     with memory.limit(memory.budget_of(None, 30)):
         array = match_pattern(words("a" * 5000, "a" * 5000 + "b"), pattern="(a*)*(a|a)*(a?){50}c?")
@@ -29,7 +29,7 @@ def test_a_pattern_that_tries_all_ways_takes_no_longer():
     assert time.monotonic() - began < 30
 
 
-def test_a_long_match_ends_with_the_time():
+def test_long_match_is_stopped_by_the_time_limit():
     with memory.limit(memory.budget_of(None, 0.0)), pytest.raises(InputError, match="max_seconds"):
         match_pattern(words("ab" * 10**5), pattern="(a|b)*")
 
@@ -37,18 +37,18 @@ def test_a_long_match_ends_with_the_time():
 @pytest.mark.parametrize(
     "pattern", ["(", "a**", "a{1001}", "(a{500}){500}", r"\1", "(?=a)", "[z-a]", r"\Z", "a)", "*a"]
 )
-def test_what_re2_does_not_take_is_rejected(pattern):
+def test_patterns_rejected_by_re2_are_rejected(pattern):
     with pytest.raises(InputError, match="the pattern"):
         match_pattern(words("a"), pattern=pattern)
 
 
 @pytest.mark.parametrize("pattern", [r"\C", r"\p{Greek}", "(" * 200 + ")" * 200, "((a{30}){30}b?){900}" * 9])
-def test_patterns_that_are_not_computed(pattern):
+def test_patterns_without_a_kernel(pattern):
     with pytest.raises((NoKernel, InputError)):
         match_pattern(words("a"), pattern=pattern)
 
 
-def test_trees_in_a_circle_are_undefined_and_end():
+def test_cyclic_trees_terminate_and_are_masked():
     array = regress_by_trees(
         np.array([[0.0], [2.0]]), targets=1, tree_ids=[0, 0, 0], node_ids=[0, 1, 2], features=[0, 0, 0],
         modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"], values=[1.0, 9.0, 0.0], true_ids=[1, 1, 0], false_ids=[2, 2, 0],
@@ -64,41 +64,41 @@ def test_numbers_beyond_floats_are_compared_exactly():
     assert exceeds(np.array([1, -1], np.int32), threshold=-1e30).tolist() == [1, 1]
 
 
-def test_a_nan_is_a_key_and_the_last_of_equal_keys_counts():
+def test_nan_is_a_key_and_the_last_equal_key_wins():
     x = np.array([np.nan, 1, 2], np.float32)
     array = map_labels(x, float_keys=[float("nan"), 1.0, 1.0], integer_values=[7, 8, 9])
     assert array.tolist() == [7, 9, -1]
     assert map_labels(x, repeated="first", float_keys=[1.0, 1.0], integer_values=[8, 9]).tolist() == [-1, 8, -1]
 
 
-def test_what_no_integer_is_no_category():
+def test_values_that_are_not_integers_have_no_category():
     array = mark_categories(np.array([np.nan, 1e30, -0.5]), integers=[0, -(2**63)])
     assert array.tolist() == [[0, 0], [0, 0], [1, 0]]
     with pytest.raises(InputError, match="not in the categories"):
         mark_categories(np.array([3]), integers=[1], unknown_is_zeros=False)
 
 
-def test_what_no_number_can_be_made_of_is_masked():
+def test_unparsable_numbers_are_masked():
     array = row_of_map((np.array([2, 1]), words("x", " 7z")), kind="TO_INT64")
     assert array.tolist() == [[7, None]]
     with pytest.raises(InputError, match="is not a valid index"):
         row_of_map((np.array([-1]), np.array([1.0])), form="SPARSE", length=3)
 
 
-def test_texts_are_split_as_the_text_says():
+def test_strings_are_split_by_delimiter():
     array, counts = split_texts(words(" a b  c ", "", "\t"), maxsplit=1)
     assert array.tolist() == [["a", "b  c"], ["", ""], ["", ""]]
     assert counts.tolist() == [2, 0, 0]
     assert split_texts(words(".", ""), delimiter=".")[1].tolist() == [2, 1]
 
 
-def test_characters_that_become_several_stay():
+def test_case_changes_keep_expanding_characters():
     assert normalize_texts(words("stra\u00dfe"), action="UPPER").tolist() == ["STRA\u00dfE"]
     assert normalize_texts(words("A"), stopwords=["a"]).tolist() == [""]
     assert normalize_texts(words("A"), stopwords=["a"], case_sensitive=True).tolist() == ["A"]
 
 
-def test_a_step_of_another_mode_is_rejected():
+def test_unknown_mode_is_rejected():
     array = np.array(1.0)
     with pytest.raises(InputError, match="standard or nesterov"):
         step_by_momentum(
@@ -106,5 +106,5 @@ def test_a_step_of_another_mode_is_rejected():
         )
 
 
-def test_the_elements_of_an_unknown_tensor_are_not_absent():
+def test_tensor_with_unknown_elements_is_not_absent():
     assert not Context({"x": UNKNOWN}).absent("x.value")

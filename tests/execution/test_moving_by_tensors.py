@@ -20,13 +20,13 @@ def test_gather_in_batches():
     assert array.tolist() == [[1, 3], [5, 5]]
 
 
-def test_gather_behind_a_batch_keeps_what_lies_between():
+def test_gather_after_batches_keeps_middle_dimensions():
     data = np.arange(12).reshape(2, 1, 3, 2)
     array = pad_transpose.gather_along(data, np.array([[2], [0]]), np.array(2), batch_dimensions=1)
     assert array.tolist() == [[[[4, 5]]], [[[6, 7]]]]
 
 
-def test_gather_gives_zeros_beyond_where_asked():
+def test_gather_returns_zeros_out_of_range_on_request():
     data = np.array([1, 2, 3, 4, 5])
     entries = {"indices": ints(3, 10, -20, -1), "axis": np.array(0)}
     assert pad_transpose.gather_along(data, **entries, zeros_beyond=True).tolist() == [4, 0, 0, 5]
@@ -42,7 +42,7 @@ def test_gather_rejects(index, axis):
         pad_transpose.gather_along(ROWS, ints(index), np.array(axis))
 
 
-def test_gather_rejects_batches_behind_the_axis():
+def test_gather_rejects_batches_after_the_axis():
     with pytest.raises(InputError):
         pad_transpose.gather_along(ROWS, np.zeros((2, 1), np.int64), np.array(0), batch_dimensions=1)
 
@@ -62,7 +62,7 @@ def test_splits():
 
 
 @pytest.mark.parametrize("lengths", [(1, 1), (4, -1), (-1, -1, 3), (-2, 5)])
-def test_lengths_that_do_not_fit(lengths):
+def test_split_lengths_must_match_the_axis(lengths):
     with pytest.raises(InputError):
         pad_transpose.split_lengths(ROWS, np.array(1), ints(*lengths))
 
@@ -77,7 +77,7 @@ def test_tile_fills_the_shorter_list_with_ones():
     assert pad_transpose.tile_any(ROWS, np.array(2)).tolist() == [[1, 2, 3, 1, 2, 3], [4, 5, 6, 4, 5, 6]]
 
 
-def test_tile_has_no_meaning_for_negative_repeats():
+def test_tile_has_no_kernel_for_negative_repeats():
     with pytest.raises(NoKernel):
         pad_transpose.tile_any(ROWS, ints(-1, 2))
 
@@ -128,7 +128,7 @@ def test_depth_from_blocks_is_the_inverse(depth_first):
     assert (pad_transpose.blocks_from_depth(deep, block=2, depth_first=depth_first) == data).all()
 
 
-def test_batches_from_space_and_back():
+def test_space_to_batch_round_trip():
     spread = pad_transpose.batches_from_space(ROWS, ints(1, 2), ints(0, 1), ints(0, 0))
     assert spread.tolist() == [[0, 2], [0, 5], [1, 3], [4, 6]]
     assert pad_transpose.space_from_batches(spread, ints(1, 2), ints(0, 1), ints(0, 0)).tolist() == ROWS.tolist()
@@ -137,17 +137,17 @@ def test_batches_from_space_and_back():
 @pytest.mark.parametrize(
     ("sizes", "begin"), [((2, 1), (0, 0)), ((1, 2), (0, 0)), ((1, 1), (1, 0)), ((1, 1), (0, -1)), ((1, 0), (0, 0))]
 )
-def test_batches_from_space_rejects(sizes, begin):
+def test_space_to_batch_rejects(sizes, begin):
     with pytest.raises(InputError):
         pad_transpose.batches_from_space(ROWS, ints(*sizes), ints(*begin), ints(0, 0))
 
 
-def test_space_from_batches_rejects_more_cropped_than_there_is():
+def test_batch_to_space_rejects_excessive_crops():
     with pytest.raises(InputError):
         pad_transpose.space_from_batches(ROWS, ints(1, 2), ints(0, 4), ints(0, 3))
 
 
-def test_shuffled_groups():
+def test_shuffle_channels():
     assert pad_transpose.shuffle_groups(np.arange(6), axis=0, groups=2).tolist() == [0, 3, 1, 4, 2, 5]
     with pytest.raises(InputError):
         pad_transpose.shuffle_groups(np.arange(6), axis=0, groups=4)

@@ -16,7 +16,7 @@ ONE = np.ones((), np.float32)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("float8_e4m3fn", E4M3), ("float8_e5m2", E5M2)])
-def test_as_the_types_of_ml_dtypes(name: str, kind: dict[str, Any]) -> None:
+def test_rounding_matches_ml_dtypes(name: str, kind: dict[str, Any]) -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     narrow = getattr(ml_dtypes, name)
     every = np.arange(256, dtype=np.uint8).view(narrow).astype(np.float32)
@@ -38,7 +38,7 @@ def test_scale_and_shift_are_undone() -> None:
     assert array.tolist() == [[1, 3.25], [-1, 0.25]]
 
 
-def test_what_is_left_open_is_masked() -> None:
+def test_unspecified_elements_are_masked() -> None:
     data = np.array([464, 465, np.inf, np.nan, -464], np.float32)
     assert np.ma.getmaskarray(round_between_scales(data, ONE, **E4M3)).tolist() == [False, True, True, True, False]
     few = np.array([1 + 2**-10], np.float16)
@@ -50,7 +50,7 @@ def test_what_is_left_open_is_masked() -> None:
     assert np.ma.getmaskarray(round_between_scales(few, factor, **E4M3)).tolist() == [True]
 
 
-def test_what_does_not_fit_is_rejected() -> None:
+def test_mismatched_arrays_are_rejected() -> None:
     data = np.ones((2, 3), np.float32)
     with pytest.raises(InputError, match="broadcast"):
         round_between_scales(data, np.ones(2, np.float32), **E4M3)

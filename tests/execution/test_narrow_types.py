@@ -40,7 +40,7 @@ TO_F32 = layer("Convert", ["i4"], ["f32"], {"destination_type": "f32"})
 
 
 @pytest.mark.parametrize("inputs", [np.array([-8, 0, 7], t) for t in (INT4, "i1", "i8")] + [[-8, 0, 7]])
-def test_integers_that_fit_come_in_as_any_integers(inputs):
+def test_narrow_inputs_accept_any_integers_in_range(inputs):
     assert specgate.execute(TO_F32, {"data": inputs})["output"].tolist() == [-8, 0, 7]
 
 
@@ -56,7 +56,7 @@ def test_integers_that_fit_come_in_as_any_integers(inputs):
         (np.array([True, False, True]), "type int4, found bool"),
     ],
 )
-def test_what_does_not_fit_is_rejected(inputs, words):
+def test_values_out_of_range_are_rejected(inputs, words):
     with pytest.raises(InputError, match=words):
         specgate.execute(TO_F32, {"data": inputs})
 
@@ -73,7 +73,7 @@ def test_outputs_have_the_type_of_ml_dtypes():
     assert (result.dtype, result.astype(np.uint8).tolist()) == (UINT4, [1, 0, 15])
 
 
-def test_without_ml_dtypes_it_is_named(monkeypatch):
+def test_missing_ml_dtypes_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     with pytest.raises(NoKernel, match=r"i4 requires ml_dtypes: pip install 'specgate-ml\[dtypes\]'"):
         specgate.execute(TO_F32, {"data": [1, 2, 3]})
@@ -84,7 +84,7 @@ def test_without_ml_dtypes_it_is_named(monkeypatch):
         numpy_type(OPENVINO, "nf4")
 
 
-def test_which_types_are_narrow_and_what_they_hold():
+def test_narrow_types_and_their_ranges():
     assert [name for name in OPENVINO.types if is_narrow(OPENVINO, name)] == [
         "f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "i4", "u4", "u2", "u1",
     ]  # fmt: skip
@@ -132,7 +132,7 @@ def test_conversions(values, kind, to, expected):
 
 
 @pytest.mark.parametrize("dtype", [E4M3, E5M2, E8M0])
-def test_nan_stays_where_a_type_has_one(dtype):
+def test_nan_is_kept_in_types_that_have_it(dtype):
     assert np.isnan(round_to_narrow(np.array([np.nan, 1]), dtype).astype("f4")).tolist() == [True, False]
 
 
@@ -141,20 +141,20 @@ def test_nan_stays_where_a_type_has_one(dtype):
     [(INT4, UINT4, "i1"), (INT4, "u1", "i2"), (UINT4, "u1", "u1"), (E4M3, E5M2, "f2"), (E4M3, "f2", "f2"),
      (INT4, "f4", "f4"), ("?", INT4, INT4), (INT4, INT4, INT4), (INT4, "i1", "i1")],
 )  # fmt: skip
-def test_the_type_that_holds_both(item, other, common):
+def test_promotion_to_a_common_type(item, other, common):
     for pair in ((item, other), (other, item)):
         result = convert_both(*(np.ones(2, kind) for kind in pair), scalars_follow=False)
         assert [array.dtype for array in result] == [np.dtype(common)] * 2
 
 
-def test_without_a_type_for_what_no_integer_holds():
+def test_promotion_without_a_common_integer_type_is_rejected():
     with pytest.raises(InputError, match="output type for values that are not integers"):
         convert_both(np.ones(2, "u8"), np.ones(2, "i1"), scalars_follow=False)
 
 
 @pytest.mark.parametrize("name", ["i4", "u2", "f8e4m3", "f8e8m0"])
 @pytest.mark.parametrize("kind", ["Clamp", "Add", "ReLU", "Abs"])
-def test_what_would_have_to_compute_with_them_has_no_kernel(kind, name):
+def test_arithmetic_on_narrow_types_has_no_kernel(kind, name):
     inputs = [name] * (2 if kind == "Add" else 1)
     data = {"min": 0.0, "max": 1.0} if kind == "Clamp" else {}
     first = "a" if kind == "Add" else "data"
@@ -163,7 +163,7 @@ def test_what_would_have_to_compute_with_them_has_no_kernel(kind, name):
         specgate.execute(layer(kind, inputs, data=data), arrays)
 
 
-def test_kernels_say_which_arguments_they_carry(monkeypatch):
+def test_kernels_declare_arguments_they_only_move(monkeypatch):
     monkeypatch.setattr(kernels, "_registered", {})
     assert is_carried("gather_along", "inputs")
     assert not is_carried("gather_along", "indices")

@@ -44,19 +44,19 @@ def test_axes(axes):
     assert result == pytest.approx((wide - mean) / np.sqrt(variance + 1e-3), abs=1e-6)
 
 
-def test_halves_far_from_zero():
+def test_float16_with_a_large_mean():
     array = np.array([[2000, 2002]], np.float16)
     assert normalize_mean_variance(array, axes=[1], epsilon=0.0).tolist() == [[-1, 1]]
 
 
 @pytest.mark.parametrize("inputs", [{"scale": (1, 3)}, {"bias": (4,)}, {"axes": [2]}])
-def test_refusals(inputs):
+def test_invalid_arguments_are_rejected(inputs):
     scale, bias = (np.ones(inputs[name], np.float32) if name in inputs else None for name in ("scale", "bias"))
     with pytest.raises(InputError, match="normalization"):
         normalize_mean_variance(ROW, scale, bias, axes=inputs.get("axes", [1]), epsilon=1e-5)
 
 
-def test_numbers_per_channel():
+def test_parameters_per_channel():
     array = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)
     result = scale_channels(array, scale=2.0, bias=[1, 0, -1])
     assert result.tolist() == [[[[1, 3]], [[4, 6]], [[7, 9]]]]

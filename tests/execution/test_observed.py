@@ -41,20 +41,20 @@ def entries():
 
 
 @pytest.mark.parametrize(("spec", "message"), entries())
-def test_the_kernel_has_the_arguments(spec, message):
+def test_kernel_accepts_the_observed_arguments(spec, message):
     facts = inspect.signature(find_kernel(message.kernel or spec.table.recipe["kernel"])).parameters
     named = {*facts, *(Broadcast.__annotations__ if "options" in facts else ())}
     assert message.arguments.keys() <= named
 
 
-def test_halves_are_those_of_the_page_or_of_builds():
+def test_rounding_of_ties_depends_on_the_basis():
     page = specgate.execute(ROUND, HALVES, "directml:6.4")["OutputTensor"]
     builds = specgate.execute(ROUND, HALVES, "directml:6.4", basis="observed")["OutputTensor"]
     assert page.ravel().tolist() == [0, 0, 8388609, 3]
     assert builds.ravel().tolist() == [1, -1, 8388610, 3]
 
 
-def test_integers_are_those_below_their_places():
+def test_observed_nearest_upsampling_of_integers_rounds_down():
     resample = {
         "type": "DML_OPERATOR_RESAMPLE",
         "desc": {
@@ -71,7 +71,7 @@ def test_integers_are_those_below_their_places():
     assert result.ravel().tolist() == [1, 1, 1, 2, 2, 3, 3, 4]
 
 
-def test_offsets_of_gradients_are_exchanged():
+def test_gradient_offsets_are_swapped():
     tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 4]}
     desc: dict[str, Any] = {
         "InputGradientTensor": tensor,
@@ -96,7 +96,7 @@ def test_offsets_of_gradients_are_exchanged():
     assert page[0] != page[1]
 
 
-def test_a_row_that_is_hidden_as_a_whole_keeps_three_digits():
+def test_fully_masked_row_keeps_three_digits():
     attention = copy.deepcopy(dialect("directml").operator("MULTIHEAD_ATTENTION").table.examples["basic"]["descriptor"])
     attention["desc"]["HeadCount"] = 4
     masked = attention["desc"] | {"MaskFilterValue": -10000, "MaskType": "BOOLEAN"}
@@ -114,7 +114,7 @@ def test_a_row_that_is_hidden_as_a_whole_keeps_three_digits():
     assert 1e-5 < np.abs(result["observed"] - open_rows).max() < 2e-3
 
 
-def test_an_infinite_gradient_adds_nothing_where_its_weight_is_zero():
+def test_infinite_gradient_with_zero_weight_adds_nothing():
     tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 3]}
     desc: dict[str, Any] = {
         "InputGradientTensor": tensor,
@@ -142,7 +142,7 @@ def test_an_infinite_gradient_adds_nothing_where_its_weight_is_zero():
         ("REFLECTION", 1, -1, [2, 1, 2, 3]),
     ],
 )
-def test_paddings_are_added_up_in_32_bits(mode, start, end, expected):
+def test_padding_sums_wrap_in_32_bits(mode, start, end, expected):
     """Measured with build 6.4."""
     padding: dict[str, Any] = {
         "type": "DML_OPERATOR_PADDING",
@@ -166,7 +166,7 @@ def test_paddings_are_added_up_in_32_bits(mode, start, end, expected):
     assert specgate.check(padding, "directml:6.4", basis="observed").accepted is False
 
 
-def test_an_entry_counts_only_at_its_levels_and_under_its_condition():
+def test_entry_applies_only_at_its_levels_and_condition():
     before = specgate.execute(ROUND, HALVES, "directml:3.0", basis="observed")["OutputTensor"]
     assert before.ravel().tolist() == [0, 0, 8388609, 3]
     even = {**ROUND, "desc": {**ROUND["desc"], "RoundingMode": "HALVES_TO_NEAREST_EVEN"}}
@@ -174,7 +174,7 @@ def test_an_entry_counts_only_at_its_levels_and_under_its_condition():
     assert result.ravel().tolist() == [0, 0, 8388609, 2]
 
 
-def test_the_higher_of_two_equally_near_elements():
+def test_observed_nearest_ties_choose_the_higher():
     resample = {
         "type": "DML_OPERATOR_RESAMPLE",
         "desc": {
@@ -191,7 +191,7 @@ def test_the_higher_of_two_equally_near_elements():
     assert result.ravel().tolist() == [2, 4]
 
 
-def test_what_is_no_basis_is_rejected(tmp_path):
+def test_unknown_basis_is_rejected(tmp_path):
     with pytest.raises(InputError, match="expected the basis"):
         specgate.execute(ROUND, HALVES, "directml:6.4", basis="builds")  # type: ignore[arg-type]
 
@@ -252,7 +252,7 @@ def shift(scratch, values: str, basis: Any = "observed", array=(-2.0, 4.0), **at
         ("{what: w, arguments: {alpha: 0.25}, when: any(v > 4 for v in values(InputTensor))}", [-1, 4]),
     ],
 )
-def test_builds_compute_with_other_arguments_attributes_or_kernels(scratch, values, expected):
+def test_observed_entries_replace_arguments_or_kernels(scratch, values, expected):
     other = {"Other": 8.0} if "Other" in values else {}
     documented, _ = shift(scratch, values, "documented", **other)
     assert documented == ([-16, 4] if other else [-1, 4])
@@ -272,7 +272,7 @@ def test_a_condition_on_elements_is_evaluated_for_each_array(scratch):
     assert items == [[-1], [-6], [-2]]
 
 
-def test_differences_that_are_not_computed_are_noted(scratch):
+def test_unreproduced_differences_are_noted(scratch):
     assert shift(scratch, "{what: the slope is a guess}") == (
         [-1, 4],
         ["SHIFT: builds differ here in a way that specgate does not reproduce: the slope is a guess"],
@@ -292,7 +292,7 @@ def test_differences_that_are_not_computed_are_noted(scratch):
         ("InputTensor * Slope == 3", False),
     ],
 )
-def test_a_difference_of_elements_is_noted_where_one_may_differ(scratch, elements, noted):
+def test_difference_is_noted_if_an_element_may_differ(scratch, elements, noted):
     _, notes = shift(scratch, f"{{what: w, elements: {elements}}}")
     expected = ["SHIFT: builds differ in some elements here in a way that specgate does not reproduce: w"]
     assert notes == (expected if noted else [])
@@ -320,13 +320,13 @@ def test_entries_are_checked(scratch, values, problem):
         scratch(shift=SHIFT.replace("VALUES", values))
 
 
-def test_an_entry_for_all_builds_is_of_no_implementation(scratch):
+def test_entry_for_all_builds_must_not_name_an_implementation(scratch):
     values = "{what: w, arguments: {alpha: 0.25}, all_builds: true}"
     with pytest.raises(InputError, match="without by"):
         scratch(shift=SHIFT.replace("VALUES", values).replace("evidence: none", "evidence: none\n    by: values"))
 
 
-def test_models_are_computed_as_builds_do(tmp_path, capsys):
+def test_models_follow_the_observed_basis(tmp_path, capsys):
     entry = ROUND["desc"]
     buffer = {"initialValuesDataType": "FLOAT32", "initialValues": [0.49999997, 1, 2, 3], "sizeInBytes": 16}
     model = {

@@ -111,7 +111,7 @@ def test_pdpd_of_the_cpu_plugin_aligns_with_the_last_dimensions(
         ("BitwiseAnd", [[0, 2], [0, 2]]), ("BitwiseOr", [[3, 2], [3, 2]]), ("BitwiseXor", [[3, 0], [3, 0]]),
     ],
 )  # fmt: skip
-def test_pdpd_is_the_pages_where_no_build_aligns_with_the_first_dimensions(kind: str, expected: list[Any]) -> None:
+def test_pdpd_of_comparisons_and_bitwise_follows_the_documentation(kind: str, expected: list[Any]) -> None:
     arrays = {"a": np.full((2, 2), 2, np.int32), "b": np.array([1, 2], np.int32)}
     inputs = pdpd(kind, "i32", (2, 2))
     for target in ("openvino:opset15", "openvino-cpu:2026.4"):
@@ -120,7 +120,7 @@ def test_pdpd_is_the_pages_where_no_build_aligns_with_the_first_dimensions(kind:
         assert any("Node.evaluate" in note for note in outputs.notes) == kind.startswith("Greater")
 
 
-def test_a_name_that_only_the_page_has_counts_on_the_documented_basis() -> None:
+def test_documented_attribute_name_applies_on_the_documented_basis() -> None:
     inputs = [port("i32", 2, 5), port("i32", 2, 3)]
     arrays = {
         "sorted_sequence": np.array([[1, 3, 5, 7, 9], [2, 4, 6, 6, 10]], np.int32),
@@ -139,7 +139,7 @@ def test_a_name_that_only_the_page_has_counts_on_the_documented_basis() -> None:
     ("shape", "target_shape", "expected"),
     [((3,), [2, 3], [[0, 1, 2], [0, 1, 2]]), ((2, 1), [2, 2], [[0, 0], [1, 1]]), ((), [2, 2], [[0, 0], [0, 0]])],
 )
-def test_explicit_broadcast_without_a_mapping_is_numpy(
+def test_explicit_broadcast_without_a_mapping_is_numpy_broadcast(
     shape: tuple[int, ...], target_shape: list[int], expected: list[Any]
 ) -> None:
     inputs = [port("f32", *shape), {**port("i64", 2), "value": target_shape}]
@@ -178,7 +178,7 @@ def test_an_absent_ctc_merge_repeated_is_false() -> None:
     assert losses[0]["output"] == losses[1]["output"] != losses[2]["output"]
 
 
-def test_odd_texts_are_computed_as_builds_read_them() -> None:
+def test_odd_strings_are_read_like_in_builds() -> None:
     inputs = [port("f32", 2, 3), {**port("i64", 1), "value": [1]}]
     new_layer = layer("ReduceSum", "opset1", inputs, {"keep_dims": "perhaps", "unheard_of": 1})
     data = {"data": np.ones((2, 3), np.float32)}
@@ -264,7 +264,7 @@ OF_BUILDS: list[tuple[str, Any, dict[str, Any], Any]] = [
 @pytest.mark.parametrize(
     ("result", "arrays", "expected"), [each[1:] for each in OF_BUILDS], ids=[e[0] for e in OF_BUILDS]
 )
-def test_builds_compute_what_the_page_does_not(result: Any, arrays: dict[str, Any], expected: Any) -> None:
+def test_undocumented_values_of_builds(result: Any, arrays: dict[str, Any], expected: Any) -> None:
     outputs = specgate.execute(result, arrays, target=f"openvino:{result['version']}", basis="observed")
     np.testing.assert_allclose(outputs["output"], expected, rtol=1e-6)
 
@@ -276,7 +276,7 @@ def test_builds_compute_what_the_page_does_not(result: Any, arrays: dict[str, An
         ("bicubic_pillow", [[1.4836735, 5.7285714], [2.0489795, 11.567347]]),
     ],
 )
-def test_interpolation_of_pillow(mode: str, expected: Any) -> None:
+def test_pillow_interpolation(mode: str, expected: Any) -> None:
     sizes = port("i64", 2) | {"value": [2, 2]}
     new_layer = layer(
         "Interpolate", "opset11", [port("f32", 2, 4), sizes, port("i64", 2) | {"value": [0, 1]}],
@@ -298,7 +298,7 @@ def test_boxes_at_the_threshold_are_removed_in_classes() -> None:
     assert len(page["selected_outputs"]) == 2
 
 
-def test_rows_of_suppressed_boxes_are_those_selected() -> None:
+def test_output_rows_are_the_selected_boxes() -> None:
     new_layer = layer(
         "NonMaxSuppression", "opset1", [port("f32", 1, 2, 4), port("f32", 1, 2, 2), port("i64") | {"value": [2]}], {}, 0
     )
@@ -328,7 +328,7 @@ LEFT_OUT = [
 
 
 @pytest.mark.parametrize(("outcome", "data", "expected"), [e[1:] for e in LEFT_OUT], ids=[e[0] for e in LEFT_OUT])
-def test_attributes_that_builds_fill_in(outcome: Any, data: Any, expected: Any) -> None:
+def test_attributes_defaulted_by_builds(outcome: Any, data: Any, expected: Any) -> None:
     result = specgate.execute(outcome, {"data": data}, target=f"openvino:{outcome['version']}", basis="observed")[
         "output"
     ]
@@ -338,13 +338,13 @@ def test_attributes_that_builds_fill_in(outcome: Any, data: Any, expected: Any) 
 
 
 @pytest.mark.parametrize(("target", "expected"), [("openvino:opset1", [0, 0, 0]), ("openvino-cpu:2026.4", [0, 1, 1])])
-def test_floats_become_integers_as_the_implementation_does_it(target: str, expected: list[int]) -> None:
+def test_float_to_integer_conversion_depends_on_the_target(target: str, expected: list[int]) -> None:
     new_layer = layer("Sin", "opset1", [port("i32", 3)], {})
     outputs = specgate.execute(new_layer, {"data": np.array([0, 1, 2], np.int32)}, target=target, basis="observed")
     assert outputs["output"].tolist() == expected
 
 
-def test_what_the_plugin_alone_computes_is_a_note() -> None:
+def test_behavior_of_the_plugin_only_is_a_note() -> None:
     new_layer = layer("SoftMax", "opset8", [port("f64", 1, 2)], {"axis": 1})
     notes = specgate.execute(new_layer, {"data": np.zeros((1, 2))}, target="openvino:opset8", basis="observed").notes
     assert any("f64 is computed in f32 (the CPU plugin of OpenVINO 2026.4)" in note for note in notes)
@@ -446,14 +446,14 @@ OF_PLUGIN: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("result", "arrays", "outputs"), [e[1:] for e in OF_PLUGIN], ids=[e[0] for e in OF_PLUGIN])
-def test_observed_values_are_those_of_the_plugin(result: Any, arrays: dict[str, Any], outputs: dict[str, Any]) -> None:
+def test_observed_values_match_the_plugin(result: Any, arrays: dict[str, Any], outputs: dict[str, Any]) -> None:
     values = specgate.execute(result, arrays, target=f"openvino:{result['version']}", basis="observed")
     for name, expected in outputs.items():
         assert values[name].shape == np.shape(expected)
         np.testing.assert_allclose(values[name], expected, rtol=1e-6)
 
 
-def test_scores_of_suppression_are_f32() -> None:
+def test_nms_scores_are_f32() -> None:
     inputs = [port("f16", 1, 1, 4), port("f16", 1, 1, 1), port("i64") | {"value": 1}]
     new_layer = layer("NonMaxSuppression", "opset5", inputs, {}, 3)
     arrays = {"boxes": [[[0, 0, 1, 1]]], "scores": [[[0.5]]]}
@@ -519,7 +519,7 @@ def test_the_reference_truncates_interpolated_integers() -> None:
         assert values["output"].tolist() == [expected, 18, 21, -11, -38]
 
 
-def test_integers_of_what_is_not_a_number_are_masked() -> None:
+def test_integer_results_of_nan_are_masked() -> None:
     new_layer = layer("Log", "opset1", [port("i32", 3)], {})
     values = specgate.execute(
         new_layer, {"data": np.array([-1, 0, 5], np.int32)}, target="openvino:opset1", basis="observed"
@@ -533,7 +533,7 @@ def test_integers_of_what_is_not_a_number_are_masked() -> None:
 
 
 @pytest.mark.parametrize("value", [-2, 3])
-def test_a_default_index_is_a_row(value: int) -> None:
+def test_default_index_selects_a_row(value: int) -> None:
     inputs = [
         port("f32", 3, 2),
         port("i64", 2),
@@ -551,7 +551,7 @@ def test_a_default_index_is_a_row(value: int) -> None:
 
 
 @pytest.mark.parametrize(("target", "expected"), [("openvino:opset1", 0.875), ("openvino-cpu:2026.4", 0.87890625)])
-def test_bf16_is_rounded_as_the_implementation_does_it(target: str, expected: float) -> None:
+def test_bf16_rounding_depends_on_the_target(target: str, expected: float) -> None:
     kind = pytest.importorskip("ml_dtypes").bfloat16
     new_layer = layer("Multiply", "opset1", [port("bf16", 1), port("bf16", 1)], {})
     arrays = {"a": np.array([0.96875], kind), "b": np.array([0.90625], kind)}
@@ -576,7 +576,7 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize("result", ACCEPTED, ids=[each["type"] for each in ACCEPTED])
-def test_layers_that_builds_accept_against_the_page(result: Any) -> None:
+def test_layers_accepted_by_builds_but_not_documented(result: Any) -> None:
     target = f"openvino:{result['version']}"
     assert specgate.check(result, target, basis="observed").accepted
     assert not specgate.check(result, target, basis="documented").accepted

@@ -28,7 +28,7 @@ def batch_normalization(**attributes):
 
 
 @pytest.mark.parametrize("opset", [6, 7, 9, 13, 14, 22])
-def test_batch_normalization_as_a_node_without_opset_is_read_as_the_target_reads_it(opset):
+def test_batch_normalization_without_opset_uses_the_target_opset(opset):
     names = ("mean", "var") if opset < 14 else ("input_mean", "input_var")
     arrays = dict(zip(("X", "scale", "B", *names), (X, *LISTS), strict=True))
     outputs = specgate.execute(batch_normalization(), arrays, target=f"onnx:{opset}")
@@ -49,7 +49,7 @@ def with_outputs(opset, count, **attributes):
 
 
 @pytest.mark.parametrize("opset", [6, 9, 13])
-def test_five_outputs_mean_training_before_14(opset):
+def test_batch_normalization_with_5_outputs_trains_before_14(opset):
     node = with_outputs(opset, 5, momentum=0.75)
     assert specgate.check(node, target=f"onnx:{opset}").accepted
     names = ("X", "scale", "B", "mean", "var")
@@ -61,7 +61,7 @@ def test_five_outputs_mean_training_before_14(opset):
     np.testing.assert_allclose(outputs["var_output"], 0.75 * LISTS[3] + 0.25 * variance, rtol=1e-6)
 
 
-def test_without_spatial_every_place_has_statistics_of_its_own():
+def test_spatial_0_normalizes_each_position_separately():
     numbers = np.ones((3, 2), np.float32)
     tensor = {"elem_type": "FLOAT"}
     node: dict[str, Any] = {
@@ -132,13 +132,13 @@ def quantize(number, *more):
 @pytest.mark.parametrize(
     ("number", "dtype", "expected"), [(2, "uint8", [2, 0]), (3, "int8", [2, -128]), (5, "int16", [2, -300])]
 )
-def test_the_number_of_a_type_is_enough_for_the_output(number, dtype, expected):
+def test_type_number_determines_the_output_type(number, dtype, expected):
     assert specgate.check(quantize(number), target="onnx:21").accepted
     result = specgate.execute(quantize(number), QUANTIZED, target="onnx:21")["y"]
     assert (result.dtype, result.tolist()) == (np.dtype(dtype), expected)
 
 
-def test_a_number_that_contradicts_the_zero_point_or_no_type_is_rejected():
+def test_output_dtype_must_exist_and_match_the_zero_point():
     node = quantize(5, {"elem_type": "INT8", "shape": []})
     assert not specgate.check(node, target="onnx:21").accepted
     with pytest.raises(specgate.InputError, match="the zero point is int8, but the output is int16"):
@@ -186,7 +186,7 @@ GRID = [[[1, 2], [3, 4], [5, 6]]]
         (GRID, {"axis": 7}, [[[2, 4], [6, 8], [10, 12]]]),
     ],
 )
-def test_before_7_the_second_input_lies_at_dimensions_of_the_first(opset, second, attributes, expected):
+def test_broadcast_axis_before_7(opset, second, attributes, expected):
     assert compute("Add", opset, [GRID, second], **attributes) == expected
 
 
@@ -203,19 +203,19 @@ def test_before_7_the_second_input_lies_at_dimensions_of_the_first(opset, second
     ],
 )
 @pytest.mark.parametrize("operator", ["Add", "Less", "Pow"])
-def test_before_7_only_the_second_input_is_repeated(operator, first, second, attributes):
+def test_broadcasting_before_7_is_one_directional(operator, first, second, attributes):
     node, arrays = old(operator, 6, [first, second], **attributes)
     assert not specgate.check(node, target="onnx:6").accepted
     with pytest.raises(specgate.InputError, match=r"expected one shape|does not broadcast to"):
         specgate.execute(node, arrays, target="onnx:6")
 
 
-def test_an_axis_below_0_has_no_meaning_before_7():
+def test_negative_broadcast_axis_before_7_has_no_kernel():
     with pytest.raises(specgate.NoKernel, match="it is unspecified what an axis of -2 means"):
         execute_all("Add", 6, [GRID, [10, 20, 30]], broadcast=1, axis=-2)
 
 
-def test_a_square_is_held_to_the_shape_of_the_base_like_other_powers():
+def test_square_requires_the_shape_of_the_base_before_7():
     for exponent in (2, 3):
         assert compute("Pow", 6, [[3, 4], [[exponent]]], broadcast=1) == [3**exponent, 4**exponent]
         node, arrays = old("Pow", 6, [[3, 4], [exponent]])
@@ -232,19 +232,19 @@ def test_a_square_is_held_to_the_shape_of_the_base_like_other_powers():
         ("Xor", [[0, 0], [0, 0]]),
     ],
 )  # fmt: skip
-def test_the_first_versions_of_other_operators_broadcast_the_same_way(operator, expected):
+def test_first_versions_of_other_operators_broadcast_equally(operator, expected):
     assert compute(operator, 6, [[[1, 2], [3, 4]], [1, 2]], broadcast=1, axis=0) == expected
 
 
 @pytest.mark.parametrize(("slope", "expected"), [([2], [[[-2], [-4]]]), ([2, 3], [[[-2], [-6]]])])
-def test_slopes_before_7_are_one_or_one_for_each_channel(slope, expected):
+def test_prelu_slope_before_7_is_scalar_or_per_channel(slope, expected):
     for opset in (1, 6):
         assert compute("PRelu", opset, [[[[-1], [-2]]], slope]) == expected
     with pytest.raises(specgate.NoKernel, match="do not match"):
         execute_all("PRelu", 6, [[[[-1], [-2]]], [[2], [3]]])
 
 
-def test_the_summand_of_a_product_is_stretched_only_where_an_attribute_says_so():
+def test_gemm_before_7_broadcasts_c_only_on_request():
     matrix = [[1, 0], [0, 1]]
     assert compute("Gemm", 6, [matrix, matrix, [5, 7]], broadcast=1) == [[6, 7], [5, 8]]
     assert compute("Gemm", 1, [matrix, matrix, matrix]) == [[2, 0], [0, 2]]
@@ -270,7 +270,7 @@ def test_first_versions_with_attributes_that_became_inputs(operator, inputs, att
     assert compute(operator, 1, inputs, **attributes) == expected
 
 
-def test_parts_of_the_first_version_are_listed_by_an_attribute_or_an_input():
+def test_split_1_sizes_come_from_attribute_or_input():
     shapes = [[1, 1], [1, 2]]
     assert compute("Split", 1, [[[1, 2, 3]]], outputs=shapes, axis=1, split=[1, 2]) == [[[1]], [[2, 3]]]
     assert compute("Split", 1, [[[1, 2, 3]], [1, 2]], outputs=shapes, axis=1) == [[[1]], [[2, 3]]]
@@ -282,7 +282,7 @@ def test_parts_of_the_first_version_are_listed_by_an_attribute_or_an_input():
             specgate.execute(node, arrays, target="onnx:1")
 
 
-def test_arrays_are_joined_along_the_second_dimension_where_the_first_version_has_no_axis():
+def test_concat_1_defaults_to_the_second_dimension():
     node, _ = old("Concat", 1, [[[1], [2]], [[3], [4]]])
     arrays = {"inputs": [np.array([[1], [2]], np.float32), np.array([[3], [4]], np.float32)]}
     assert specgate.check(node, target="onnx:1").accepted
@@ -294,6 +294,6 @@ def test_arrays_are_joined_along_the_second_dimension_where_the_first_version_ha
 @pytest.mark.parametrize(
     ("operator", "why"), [("Reshape", "the result is unspecified without a shape"), ("LpPool", "default window size")]
 )
-def test_what_the_first_version_does_not_say_is_not_computed(operator, why):
+def test_unspecified_first_versions_have_no_kernel(operator, why):
     with pytest.raises(specgate.NoKernel, match=why):
         execute_all(operator, 1, [[[[1, 2]]]])

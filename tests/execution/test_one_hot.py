@@ -103,7 +103,7 @@ def test_every_rank_and_axis(rank, axis):
     check(result, by_hand(index, sizes, axis, 1, 4))
 
 
-def test_indices_before_3_0_are_unsigned_only_and_negative_ones_ignored():
+def test_indices_before_3_0_are_unsigned():
     assert directml(np.array([-1], "i4"), np.array([0, 1], "f4"), (1, 3), 1, level="2.1").tolist() == [[0, 0, 0]]
     assert directml(np.array([-1], "i4"), np.array([0, 1], "f4"), (1, 3), 1, level="3.0").tolist() == [[0, 0, 1]]
 
@@ -295,14 +295,14 @@ def test_a_declared_output_that_differs_is_rejected():
         specgate.execute({**node, "outputs": [{"elem_type": "INT64", "shape": [1, 2]}]}, good)
 
 
-def test_an_operator_that_does_not_exist_at_the_level():
+def test_operator_missing_at_the_level():
     node = {"op_type": "OneHot", "inputs": [], "opset": 8}
     with pytest.raises(InputError, match="does not exist at opset 8"):
         specgate.execute(node, {}, "onnx:17")
 
 
 @pytest.mark.parametrize("axis", [-1, 0])
-def test_a_text_keeps_the_nul_characters_at_its_end(axis):
+def test_strings_keep_trailing_nul_characters(axis):
     node = {
         "op_type": "OneHot",
         "inputs": [{"elem_type": t, "shape": s} for t, s in (("INT64", [1]), ("INT64", []), ("STRING", [2]))],

@@ -42,12 +42,12 @@ NAN = np.array([1, np.nan, 3], np.float32)
         ("average_windows", [MATRIX[np.newaxis]], {"window": [5]}, "exceeds the padded input size 3"),
     ],
 )
-def test_what_is_rejected(name, arrays, arguments, message):
+def test_invalid_arguments_are_rejected(name, arrays, arguments, message):
     with pytest.raises(InputError, match=message):
         find_kernel(name)(*arrays, **arguments)
 
 
-def test_nan_stays():
+def test_nan_is_kept():
     largest, places = find_kernel("largest_of_windows")(NAN.reshape(1, 1, 3), window=[2], pads=[0, 1])
     assert np.isnan(largest[0, 0, :2]).all()
     assert places.tolist() == [[[1, 1, 2]]]
@@ -57,7 +57,7 @@ def test_nan_stays():
     assert np.isnan(find_kernel("softmax_along")(NAN, axis=0)).all()
 
 
-def test_a_window_less_than_a_stride_too_large_has_no_place():
+def test_oversized_window_gives_an_empty_output():
     rows = np.ones((1, 2, 4), np.float32)
     for name, more in (("average_windows", {}), ("largest_of_windows", {}), ("norm_of_windows", {"p": 2})):
         onnx_model = find_kernel(name)(rows, window=[5], strides=[2], **more)
@@ -65,7 +65,7 @@ def test_a_window_less_than_a_stride_too_large_has_no_place():
     assert find_kernel("convolve")(rows, np.ones((3, 2, 5), np.float32), strides=[2]).shape == (1, 3, 0)
 
 
-def test_of_nothing():
+def test_reductions_of_empty_dimensions():
     none = np.zeros((2, 0), np.float32)
     entries = {
         f: find_kernel("reduce_dimensions")(none, [1], function=f, keep=False).tolist() for f in ("SUM", "MULTIPLY")
@@ -77,12 +77,12 @@ def test_of_nothing():
     assert (values.shape, places.shape) == ((0,), (0,))
 
 
-def test_windows_begin_in_the_input_or_before_it():
+def test_ceil_windows_must_start_inside_the_input():
     result = find_kernel("average_windows")(ROW.reshape(1, 1, 3), window=[2], strides=[2], pads=[0, 2], ceil=True)
     assert result.tolist() == [[[0.5, 2]]]
 
 
-def test_what_is_computed_of_nan():
+def test_results_for_nan():
     assert np.isnan(find_kernel("hard_sigmoid")(NAN, alpha=0.2, beta=0.5, of_nan="NAN")).tolist() == [
         False,
         True,
@@ -95,37 +95,37 @@ def test_what_is_computed_of_nan():
     assert np.isnan(find_kernel("celu_of_any")(ROW, alpha=float("inf")))[0]
 
 
-def test_celu_loses_nothing_of_a_small_power():
+def test_celu_is_accurate_for_large_alpha():
     assert find_kernel("celu_of_any")(np.array([-1], np.float32), alpha=1e6) == pytest.approx(-1, abs=1e-6)
 
 
-def test_integers_are_shrunk_exactly():
+def test_shrink_of_integers_is_exact():
     large = np.array([2**32 + 1, -(2**32) - 1, 1, 0])
     assert find_kernel("shrink")(large, bias=1.0, threshold=2.0, exact=True).tolist() == [2**32, -(2**32), 0, 0]
     assert find_kernel("shrink")(large, bias=0.5, threshold=2.0, exact=True).tolist() == [2**32, -(2**32), 0, 0]
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-def test_a_bound_that_is_left_out_is_finite(kind):
+def test_omitted_bound_is_finite(kind):
     clipped = find_kernel("clip_between")(np.array([np.inf, -np.inf], kind))
     assert clipped.tolist() == [np.finfo(kind).max, np.finfo(kind).min]
     assert find_kernel("clip_between")(np.array([np.inf, -np.inf], kind), high=np.array(np.inf, kind))[0] == np.inf
 
 
 @pytest.mark.parametrize(("keep", "shape"), [(True, (2, 1)), (False, (2,))])
-def test_no_element_to_choose_has_any_place(keep, shape):
+def test_argmax_of_an_empty_dimension_is_masked(keep, shape):
     places = find_kernel("arg_reduce_dimension")(np.zeros((2, 0)), axis=1, keep=keep, largest=True)
     assert places.shape == shape
     assert np.ma.getmaskarray(places).all()
 
 
-def test_a_norm_of_integers_does_not_wrap():
+def test_integer_norm_does_not_overflow():
     large = np.array([2**16, 0], np.int32)
     assert find_kernel("reduce_dimensions")(large, function="L2", keep=False) == 2**16
     assert find_kernel("reduce_dimensions")(np.full(2, 2**30, np.int32), function="LOG_SUM", keep=False) == 21
 
 
-def test_valid_has_windows_that_fit_alone():
+def test_valid_padding_uses_complete_windows_only():
     rows = np.arange(16, dtype=np.float32).reshape(1, 1, 16)
     largest, _ = find_kernel("largest_of_windows")(rows, window=[3], strides=[7], auto_pad="VALID", ceil=True)
     assert largest.tolist() == [[[2, 9]]]
@@ -133,18 +133,18 @@ def test_valid_has_windows_that_fit_alone():
     assert least.shape == (1, 1, 0)
 
 
-def test_what_is_added_at_one_end_may_be_taken_away_at_the_other():
+def test_positive_and_negative_pads_can_be_combined():
     assert find_kernel("pad_ends")(ROW, [2, -4], mode="constant", value=7.0).tolist() == [7]
     assert find_kernel("pad_ends")(ROW, [2, -5], mode="constant").tolist() == []
 
 
-def test_a_transposed_convolution_meets_no_gaps():
+def test_transposed_convolution_gaps_add_no_nan():
     filters = np.array([[[np.inf, 1]]], np.float32)
     onnx_model = find_kernel("convolve_transposed")(np.ones((1, 1, 2), np.float32), filters, strides=[3])
     assert onnx_model.tolist() == [[[np.inf, 1, 0, np.inf, 1]]]
 
 
-def test_a_transposed_convolution_of_no_channels_is_the_bias():
+def test_transposed_convolution_without_channels_is_the_bias():
     nothing, filters = np.zeros((1, 0, 3), np.float32), np.zeros((0, 2, 2), np.float32)
     onnx_model = find_kernel("convolve_transposed")(nothing, filters, np.array([1, 2], np.float32))
     assert onnx_model.tolist() == [[[1] * 4, [2] * 4]]
@@ -156,7 +156,7 @@ def test_integers_are_scaled_by_any_number():
         assert find_kernel("scaled_matrix_product")(ones, ones, alpha=alpha).shape == (1, 1)
 
 
-def test_statistics_of_no_batch_are_nan():
+def test_batch_statistics_of_an_empty_batch_are_nan():
     array = np.ones(1, np.float32)
     nothing = np.zeros((0, 1, 2), np.float32)
     normalized, mean, variance, *used = find_kernel("normalize_batch")(
@@ -166,7 +166,7 @@ def test_statistics_of_no_batch_are_nan():
     assert np.isnan([mean, variance, *used]).all()
 
 
-def test_a_scale_of_integers_divides():
+def test_quantize_with_an_integer_scale():
     x, scale = np.array([[7, 2**31 - 1]], np.int32), np.array([2], np.int32)
     assert find_kernel("quantize_by_axis")(x, scale, dtype=np.dtype(np.uint16)).tolist() == [[4, 65535]]
 
@@ -182,7 +182,7 @@ def test_numbers_are_floats_and_outputs_arrays(operator, attributes):
 
 
 @pytest.mark.parametrize("huge", [2**31, 2**62])
-def test_strides_and_dilations_of_one_place_may_be_huge(huge):
+def test_huge_strides_and_dilations_with_a_single_window(huge):
     rows = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
     steps = {"strides": [huge], "dilations": [huge]}
     for name, more in (("average_windows", {}), ("largest_of_windows", {}), ("norm_of_windows", {"p": 2})):
@@ -191,45 +191,45 @@ def test_strides_and_dilations_of_one_place_may_be_huge(huge):
     assert find_kernel("convolve")(rows + 1, np.ones((1, 1, 1), np.float32), **steps).tolist() == [[[1]]]
 
 
-def test_filters_meet_the_padding_of_nothing():
+def test_convolution_of_an_empty_input_multiplies_padding():
     filters = np.array([[[1, np.inf]], [[1, 2]]], np.float32)
     onnx_model = find_kernel("convolve")(np.zeros((1, 1, 0), np.float32), filters, np.ones(2, np.float32), pads=[2, 1])
     assert np.isnan(onnx_model[0, 0]).all()
     assert onnx_model[0, 1].tolist() == [1, 1]
 
 
-def test_a_transposed_convolution_of_no_batch_has_sizes():
+def test_transposed_convolution_of_an_empty_batch_has_a_shape():
     nothing, filters = np.zeros((0, 1, 3, 0), np.float32), np.ones((1, 2, 2, 3), np.float32)
     assert find_kernel("convolve_transposed")(nothing, filters).shape == (0, 2, 4, 2)
     with pytest.raises(InputError, match="no input gives"):
         find_kernel("convolve_transposed")(nothing, filters, pads=[0, 2, 0, 1])
 
 
-def test_nothing_is_found_in_padding_alone():
+def test_max_pool_windows_in_padding_are_masked():
     for result in find_kernel("largest_of_windows")(np.zeros((1, 1, 0), np.float32), window=[2], pads=[1, 2]):
         assert result.shape == (1, 1, 2)
         assert np.ma.getmaskarray(result).all()
 
 
-def test_no_tuples_lead_to_nothing():
+def test_gather_nd_without_tuples_is_empty():
     result = find_kernel("tuples_at")(np.zeros((0, 3)), np.zeros((0, 2, 1), np.int64), batch_dimensions=1)
     assert result.shape == (0, 2)
 
 
-def test_statistics_of_nothing_are_nan():
+def test_layer_statistics_of_empty_rows_are_nan():
     _, mean, deviation = find_kernel("normalize_layer")(
         np.zeros((1, 0)), np.ones(1), axis=1, epsilon=0.1, statistics=np.dtype(np.float32)
     )
     assert np.isnan([mean, deviation]).all()
 
 
-def test_a_huge_window_may_have_no_place():
+def test_huge_window_gives_an_empty_output():
     rows = np.ones((1, 1, 4), np.float32)
     onnx_model = find_kernel("average_windows")(rows, window=[2**62], strides=[2**62])
     assert onnx_model.shape == (1, 1, 0)
 
 
-def test_a_tuple_of_no_numbers_leads_to_all():
+def test_scatter_nd_with_empty_tuples_updates_everything():
     nowhere, updates = np.zeros((2, 0), np.int64), np.stack([ROW + 1, ROW + 2])
     assert find_kernel("scatter_tuples")(ROW, nowhere[:1], updates[:1]).tolist() == [1, 2, 3]
     assert find_kernel("scatter_tuples")(ROW, nowhere, updates, reduction="add").tolist() == [3, 6, 9]
@@ -252,12 +252,12 @@ def test_a_norm_of_order_0_is_a_power_of_infinity() -> None:
 
 
 @pytest.mark.parametrize("counts", [[2, 3], [1, 5], [0, 2], [7, 1]])
-def test_tiles_are_what_numpy_makes(counts: list[int]) -> None:
+def test_tile_matches_numpy(counts: list[int]) -> None:
     assert np.array_equal(find_kernel("tile_by")(MATRIX, np.array(counts)), np.tile(MATRIX, counts))
 
 
 @pytest.mark.parametrize(("kind", "scale"), [("QuantizeLinear", [2]), ("QuantizeLinear", [2, 3])])
-def test_scales_of_blocks_that_are_none_are_rejected_by_rule_and_kernel(kind: str, scale: list[int]) -> None:
+def test_invalid_block_scales_are_rejected_by_rule_and_kernel(kind: str, scale: list[int]) -> None:
     whole = [*scale[:-1], 5] if len(scale) > 1 else [2]
     node = {
         "op_type": kind, "inputs": [{"elem_type": "FLOAT", "shape": s} for s in (whole, scale)], "outputs": [],

@@ -58,7 +58,7 @@ def test_casts(values, to, saturate, expected):
     assert show(cast_elements(values, to=to, saturate=saturate)) == expected
 
 
-def test_casts_to_powers_of_two_round_as_asked_and_have_nan():
+def test_casts_to_float8e8m0_round_by_mode_and_support_nan():
     entries = {
         options: show(cast_elements(floats(5, 6, 7), to=E8M0, rounding=options))
         for options in ("up", "down", "nearest")
@@ -67,7 +67,7 @@ def test_casts_to_powers_of_two_round_as_asked_and_have_nan():
     assert np.isnan(cast_elements(floats(0, np.inf), to=E8M0, saturate=0).astype(np.float32)).all()
 
 
-def test_bits_are_read_as_another_type():
+def test_bitcast():
     assert reinterpret_bits(floats(1.0), to=np.dtype("u4")).tolist() == [0x3F800000]
     assert show(reinterpret_bits(np.array([-1, 7], INT4), to=np.dtype(ml_dtypes.uint4))) == [15, 7]
     assert show(reinterpret_bits(np.array([0, 1, 2], "u1"), to=np.dtype(bool))) == [False, True, None]
@@ -76,14 +76,14 @@ def test_bits_are_read_as_another_type():
 
 
 @pytest.mark.parametrize("name", ["int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float8_e5m2"])
-def test_codes_go_both_ways(name):
+def test_narrow_type_codes_round_trip(name):
     dtype = np.dtype(getattr(ml_dtypes, name))
     bits = int("".join(c for c in name.removeprefix("u").split("_")[0] if c.isdigit()))
     codes = np.arange(2**bits, dtype=np.uint8)
     assert codes_of(numbers_of(codes, dtype)).tolist() == codes.tolist()
 
 
-def test_narrow_types_are_quantized_and_back():
+def test_narrow_types_quantize_and_dequantize():
     x, array = floats(-3, 0.5, 1.5, 900, np.nan), np.array(2, np.float32)
     assert show(quantize_by_axis(x, array, np.array(1, INT4))) == [-1, 1, 2, 7, 0]
     assert show(quantize_by_axis(x[:4], array, np.array(0, E4M3))) == [-1.5, 0.25, 0.75, 448]
@@ -91,7 +91,7 @@ def test_narrow_types_are_quantized_and_back():
     assert dequantize_by_axis(np.array([0.5, -2], E4M3), array).tolist() == [1, -4]
 
 
-def test_integers_multiply_exactly_however_many_there_are():
+def test_long_integer_products_are_exact():
     a, b = np.full((1, 5000), 255, np.uint8), np.full((5000, 2), -128, np.int8)
     assert integer_product(a, b, b_zero=np.array([0, 127], np.int8)).tolist() == [[-163200000, -325125000]]
     rows = integer_product(np.array([[3], [5]], "u1"), np.array([[2]], "u1"), np.array([1, 2], "u1"))
@@ -110,19 +110,19 @@ def test_padding_of_integer_convolutions_is_the_zero_point():
     assert integer_windows(x, w, np.array(5, np.uint8), pads=[1, 1]).tolist() == [[[2, 4, 2]]]
 
 
-def test_a_range_makes_a_scale_and_a_zero_point():
+def test_dynamic_quantization_computes_scale_and_zero_point():
     y, scale, zero = quantize_over_range(floats(-1, 0, 4.1))
     assert (y.tolist(), scale.tolist(), zero.tolist()) == ([0, 50, 255], np.float32(5.1 / 255), 50)
     y, scale, zero = quantize_over_range(floats(0, 0))
     assert (show(y), scale.tolist(), np.ma.is_masked(zero)) == ([None, None], 0, True)
 
 
-def test_what_rounding_brings_out_of_a_range_is_held_in_it():
+def test_dynamic_quantization_saturates_after_rounding():
     y, scale, zero = quantize_over_range(floats(-1.5, 0, 253.5))
     assert (y.tolist(), scale.tolist(), zero.tolist()) == ([0, 2, 255], 1, 2)  # 253.5 goes to 254, and 256 is held
 
 
-def test_buffers_are_written_from_a_place_and_around():
+def test_tensor_scatter_is_linear_or_circular():
     buffer, update = np.arange(4.0).reshape(1, 4, 1), np.array([[[7.0], [8.0]]])
     around = write_into_buffer(buffer, update, np.array([3]), axis=1, mode="circular")
     assert around.reshape(-1).tolist() == [8, 1, 2, 7]
@@ -130,7 +130,7 @@ def test_buffers_are_written_from_a_place_and_around():
         write_into_buffer(buffer, update, np.array([3]), axis=1)
 
 
-def test_elements_are_chosen_centred_and_kept():
+def test_center_crop_pad_compress_trilu_shape_and_max_unpool():
     assert centre(np.arange(5), np.array([2])).tolist() == [1, 2]
     assert centre(np.arange(1, 3), np.array([5])).tolist() == [0, 1, 2, 0, 0]
     assert choose(np.arange(6).reshape(3, 2), np.array([True, False, True]), axis=0).tolist() == [[0, 1], [4, 5]]
@@ -150,7 +150,7 @@ def test_distinct_elements_keep_their_order_and_slices_theirs():
     assert distinct_along(np.array(["b", "a", "b"], object), in_order=True)[0].tolist() == ["a", "b"]
 
 
-def test_random_numbers_are_those_of_the_stated_generator():
+def test_random_numbers_match_the_documented_generator():
     state = np.random.RandomState(5)
     expected = state.standard_normal((2, 3)).astype(np.float32)
     assert (draw_normal(shape=[2, 3], seed=5.9) == expected).all()
@@ -161,7 +161,7 @@ def test_random_numbers_are_those_of_the_stated_generator():
     assert 200 < kept.sum() < 300
 
 
-def test_sequences_end_where_their_lengths_say_and_run_backwards_from_there():
+def test_rnn_respects_sequence_lengths_in_both_directions():
     x, w, r = floats(1, 2, 4, 8).reshape(2, 2, 1), floats(1).reshape(1, 1, 1), floats(1).reshape(1, 1, 1)
     affine: dict[str, Any] = {"activations": ["Affine"], "alphas": [1.0], "betas": [0.0], "size": 1}
     y, last = run_rnn(x, w, r, lengths=np.array([2, 1]), direction="forward", **affine)
@@ -174,7 +174,7 @@ def test_sequences_end_where_their_lengths_say_and_run_backwards_from_there():
         run_rnn(x, w, r, lengths=np.array([0, 3]), **affine)
 
 
-def test_gates_of_units_and_memories():
+def test_gru_and_lstm_gates():
     x, nothing = floats(0).reshape(1, 1, 1), np.zeros((1, 3, 1), np.float32)
     _, last = run_gru(x, nothing, nothing, hidden=floats(4).reshape(1, 1, 1))
     assert last.item() == 2  # half of the state, half of tanh(0)
@@ -209,19 +209,19 @@ def test_resizing(options, expected):
     assert resize(floats(0, 1, 2), **options).tolist() == pytest.approx(expected)
 
 
-def test_sizes_keep_proportions_where_asked():
+def test_resize_keeps_the_aspect_ratio_on_request():
     data = np.zeros((10, 4), np.float32)
     assert resize(data, sizes=np.array([5, 5]), policy="not_larger").shape == (5, 2)
     assert resize(data, sizes=np.array([5, 5]), policy="not_smaller").shape == (13, 5)
 
 
-def test_places_of_a_grid_in_one_dimension():
+def test_one_dimensional_grid_sample():
     data, grid = floats(1, 3).reshape(1, 1, 2), floats(-1, 0, 2).reshape(1, 3, 1)
     assert sample_places(data, grid, align_corners=1).reshape(-1).tolist() == [1, 2, 1.5]
     assert sample_places(data, grid, align_corners=1, padding="border").reshape(-1).tolist() == [1, 2, 3]
 
 
-def test_queries_that_see_nothing_give_zeros():
+def test_fully_masked_queries_give_zeros():
     q = np.ones((1, 1, 2, 1), np.float32)
     v = floats(np.inf, 5).reshape(1, 1, 2, 1)
     y, _, _, scores = attend(q, q, v, np.array([[False, False], [False, True]]), mode=3)
@@ -232,7 +232,7 @@ def test_queries_that_see_nothing_give_zeros():
     assert y.reshape(-1).tolist() == pytest.approx([7 / 3, 2])
 
 
-def test_filters_carry_the_past():
+def test_causal_convolution_keeps_past_state():
     x, w = floats(1, 2, 3).reshape(1, 1, 3), floats(1, 10).reshape(1, 1, 2)
     y, state = filter_causally(x, w, past=floats(5).reshape(1, 1, 1))
     assert (y.reshape(-1).tolist(), state.reshape(-1).tolist()) == ([15, 21, 32], [3])
@@ -259,7 +259,7 @@ def test_the_determinant_of_a_matrix_with_nan_is_nan():
     assert np.isnan(determinants(singular))
 
 
-def test_losses_pass_over_what_is_ignored():
+def test_losses_skip_the_ignored_index():
     logs, weights = np.log(floats(0.5, 0.5, 0.25, 0.75).reshape(2, 2)), floats(1, 3)
     assert likelihood_loss(logs, np.array([0, 1]), weights) == pytest.approx((np.log(2) - 3 * np.log(0.75)) / 4)
     assert likelihood_loss(logs, np.array([0, -9]), ignored=-9, reduction="none").tolist() == pytest.approx(

@@ -26,7 +26,7 @@ def layer(version: str, *types: str, outputs: Any = ()) -> Any:
 
 
 @pytest.mark.parametrize(("stated", "expected"), [([], np.float16), ([None, "f32"], np.float32)])
-def test_scores_without_thresholds_have_the_type_that_is_stated(stated, expected):
+def test_scores_without_thresholds_have_the_declared_type(stated, expected):
     outputs = [kind and {"element_type": kind, "shape": None} for kind in stated]
     result = execute_at(layer("opset5", "f16", "f16", "i64", outputs=outputs), ARRAYS, "opset16")
     assert result["selected_scores"].dtype == expected
@@ -39,7 +39,7 @@ def test_scores_have_the_type_of_the_thresholds():
 
 
 @pytest.mark.parametrize("version", ["opset1", "opset3", "opset4"])
-def test_early_versions_have_rows_of_minus_one(version):
+def test_early_versions_pad_rows_with_minus_one(version):
     node = layer(version, "f16", "f16", "i64", "f32", "f32")
     result = execute_at(node, {**ARRAYS, **THRESHOLDS, "score_threshold": np.array(0.75, np.float32)}, version)
     assert {name: array.tolist() for name, array in result.items()} == {"selected_indices": [[0, 0, 0], [-1, -1, -1]]}
@@ -55,12 +55,12 @@ def evaluate(scores: np.ndarray[Any, Any], version: str = "opset9") -> tuple[str
     return kind, what
 
 
-def test_what_is_known_of_a_build_is_recorded():
+def test_score_tie_difference_of_a_build_is_recorded():
     kind, what = evaluate(SCORES)
     assert kind == "recorded"
     assert "equal to score_threshold" in what
 
 
-def test_what_is_known_of_a_build_goes_by_the_version_of_a_layer():
+def test_recorded_differences_depend_on_the_layer_version():
     scores = np.array([[[1, 0.75]]], np.float16)
     assert evaluate(scores, "opset4")[0] == "recorded"

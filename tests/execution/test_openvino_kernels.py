@@ -29,7 +29,7 @@ def test_functions_of_integers_are_rounded_to_the_nearest():
     assert find_kernel("tan")(np.array([-2, -1, 0, 1, 2], "i4"), integers=True).tolist() == [2, -2, 0, 2, -2]
 
 
-def test_functions_of_integers_have_no_value_where_their_type_has_none():
+def test_unrepresentable_integer_results_are_masked():
     assert mask_values(find_kernel("arccos")(np.array([-1, 0, 1, 2], "i4"), integers=True)) == [3, 2, 0, None]
     assert mask_values(find_kernel("exp")(np.array([0, 4, 5, 127], "i1"), integers=True)) == [1, 55, None, None]
     assert mask_values(find_kernel("exp")(np.array([5, 6], "u1"), integers=True)) == [148, None]
@@ -37,7 +37,7 @@ def test_functions_of_integers_have_no_value_where_their_type_has_none():
     assert mask_values(find_kernel("log")(np.array([0, 1, 8], "u8"), integers=True)) == [None, 0, 2]
 
 
-def test_integers_stay_whole():
+def test_integer_results_stay_integers():
     large = np.array([2**63 - 1, -(2**63) + 1, 0], "i8")
     for name, arguments in (("ceil", {}), ("floor", {}), ("round_to_integer", {"mode": "half_to_even"})):
         result = find_kernel(name)(large, integers=True, **arguments)
@@ -50,14 +50,14 @@ def test_integers_stay_whole():
             find_kernel(name)(np.array([True]), integers=True, **arguments)
 
 
-def test_the_inverse_hyperbolic_tangent_of_integers_has_the_ends_of_their_type():
+def test_integer_atanh_saturates_at_the_type_limits():
     signed = find_kernel("arctanh")(np.array([-2, -1, 0, 1, 2], "i2"), integers=True)
     assert signed.dtype == np.int16
     assert signed.tolist() == [-32768, -32768, 0, 32767, 32767]
     assert find_kernel("arctanh")(np.array([0, 1, 9], "u8"), integers=True).tolist() == [0, 2**64 - 1, 2**64 - 1]
 
 
-def test_finite():
+def test_is_finite():
     for dtype in ("f2", "f4", "f8"):
         result = find_kernel("is_finite")(np.array([NAN, 2.1, INF, -INF, -0.0], dtype))
         assert result.dtype == np.bool_
@@ -66,13 +66,13 @@ def test_finite():
         find_kernel("is_finite")(np.array([1]))
 
 
-def test_the_inverse_error_function_has_its_special_values():
+def test_special_values_of_the_inverse_error_function():
     result = find_kernel("inverse_error_function")(np.array([0, -0.0, 1, -1, 1.5, -2, NAN, INF]))
     assert np.array_equal(result, [0, 0, INF, -INF, NAN, NAN, NAN, NAN], equal_nan=True)
     assert np.signbit(result[:2]).tolist() == [False, True]
 
 
-def test_the_inverse_error_function_is_undone_by_the_error_function():
+def test_inverse_error_function_round_trips():
     x = np.concatenate([np.linspace(-0.9999, 0.9999, 501), [1e-300, 1e-9, 0.1, 0.5, 0.0999999, 0.5000001]])
     result = find_kernel("inverse_error_function")(x)
     assert [math.erf(y) for y in result] == pytest.approx(x.tolist(), rel=1e-15, abs=0)
@@ -87,7 +87,7 @@ def test_the_inverse_error_function_is_undone_by_the_error_function():
 # --- functions of two tensors
 
 
-def test_elements_differ():
+def test_not_equal():
     result = find_kernel("not_equal")(np.array([1, NAN, 3], "f4"), np.array([1, NAN, 4], "f4"))
     assert result.tolist() == [False, True, True]
     words = np.array(["a", "b"], object)
@@ -95,7 +95,7 @@ def test_elements_differ():
 
 
 @pytest.mark.parametrize(("floor", "expected"), [(True, [3, -4, -4, 3, None]), (False, [3, -3, -3, 3, None])])
-def test_quotients_of_integers_are_rounded_down_or_cut(floor, expected):
+def test_integer_division_floors_or_truncates(floor, expected):
     a, b = np.array([7, -7, 7, -7, 1], "i1"), np.array([2, 2, -2, -2, 0], "i1")
     assert mask_values(find_kernel("quotient")(a, b, floor=floor)) == expected
     unsigned = find_kernel("quotient")(np.array([249, 9], "u1"), np.array([2, 0], "u1"), floor=floor)
@@ -113,11 +113,11 @@ def test_remainders_by_zero_may_be_undefined():
         find_kernel("remainder")(a, b, rounding="floor", by_zero="zero")
 
 
-def test_truth_values_are_inverted_as_such():
+def test_logical_not_inverts_booleans():
     assert find_kernel("bitwise_not")(np.array([True, False])).tolist() == [False, True]
 
 
-def test_shifts_without_a_value():
+def test_undefined_shifts_are_masked():
     a, by = np.array([1, 1, 1, 64, -64, -65], "i1"), np.array([7, 8, -1, 1, 1, 1], "i1")
     assert mask_values(find_kernel("shift")(a, by, left=True, overlong="undefined")) == [
         None,
@@ -137,7 +137,7 @@ def test_shifts_without_a_value():
 # --- running sums and segments
 
 
-def test_running_sums_go_along_the_first_dimension_by_default():
+def test_cumulative_sums_default_to_the_first_dimension():
     x = np.array([[1, 2], [3, 4]], "f4")
     assert find_kernel("cumulate")(x, backwards=False, exclusive=False).tolist() == [[1, 2], [4, 6]]
     assert find_kernel("cumulate")(x, np.array(1), backwards=False, exclusive=False).tolist() == [[1, 3], [3, 7]]
@@ -158,13 +158,13 @@ def test_segments():
 @pytest.mark.parametrize(
     ("dtype", "lowest"), [("i1", -128), ("u8", 0), ("f2", -65504), ("f4", float(np.finfo("f4").min))]
 )
-def test_empty_segments_have_the_lowest_number(dtype, lowest):
+def test_empty_segments_are_the_lowest_value(dtype, lowest):
     result = find_kernel("segment_max")(np.array([1, 2], dtype), np.array([0, 2]), lowest=True)
     assert result.dtype == np.dtype(dtype)
     assert result.tolist() == [1, lowest, 2]
 
 
-def test_the_lowest_number_of_bfloat16():
+def test_lowest_value_of_bfloat16():
     bfloat16 = np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
     result = find_kernel("segment_max")(np.array([1.5, 2], bfloat16), np.array([0, 2]), lowest=True)
     assert result.dtype == bfloat16
@@ -186,6 +186,6 @@ def test_segments_that_are_rejected(data, ids, count):
         find_kernel("segment_max")(data, ids, count, lowest=False)
 
 
-def test_a_segment_far_away_does_not_take_all_memory():
+def test_distant_segment_is_limited_by_the_budget():
     with memory.limit(10**6), pytest.raises(InputError, match="more than the limit"):
         find_kernel("segment_max")(np.zeros(1), np.array([2**40]), lowest=False)

@@ -62,24 +62,24 @@ def test_hard_sigmoid_by_tensors():
     assert np.isnan(array[4])
 
 
-def test_scaled_elu_takes_lists_of_one_for_a_scalar_too():
+def test_selu_accepts_single_element_lists_as_scalars():
     array = scaled_elu_by_tensors(number(2), number(5, 1), number(3, 1))
     assert (array.shape, array.tolist()) == ((), 6)
 
 
-def test_swish_is_of_scale_one_without_a_scale():
+def test_swish_beta_defaults_to_one():
     x = np.array([1, -2], np.float32)
     assert swish_by_tensor(x).tolist() == swish_by_tensor(x, number(1)).tolist()
     assert swish_by_tensor(x, number(0)).tolist() == [0.5, -1]
 
 
 @pytest.mark.parametrize("alpha", [number(1, 2), np.zeros(0, np.float32), np.float64(1).reshape(())])
-def test_a_parameter_is_one_element_of_the_same_type(alpha):
+def test_parameter_must_be_a_single_element_of_the_same_type(alpha):
     with pytest.raises(InputError, match="expected one element of float32"):
         scaled_elu_by_tensors(PAIRS, alpha, number(1))
 
 
-def test_slopes_of_channels_go_before_broadcasting():
+def test_per_channel_slopes_precede_broadcasting():
     x = number(-1, 1, 2, 2)
     assert prelu_of_channels(x, np.array([2, 3], np.float32)).tolist() == [[[-2, -2], [-3, -3]]]
     assert prelu_of_channels(x, np.array([[2, 3]], np.float32)).tolist() == [[[-2, -3], [-2, -3]]]
@@ -115,30 +115,30 @@ def test_normalize_groups():
 
 
 @pytest.mark.parametrize(("groups", "size"), [(3, 4), (0, 4), (2, 3)])
-def test_groups_that_do_not_fit(groups, size):
+def test_indivisible_groups_are_rejected(groups, size):
     with pytest.raises(InputError, match="normalization"):
         normalize_groups(number(1, 1, 4), number(1, size), number(1, size), groups=groups, epsilon=1.0)
 
 
-def test_normalize_channels():
+def test_batch_norm_inference():
     lists = (np.array(values, np.float32) for values in ([1, 2], [0, 1], [1, 2], [3, 0]))
     array = normalize_channels(np.array([[1, 2], [3, 4]], np.float32), *lists, epsilon=1.0)
     assert array.tolist() == [[0, 1], [1, 5]]
 
 
 @pytest.mark.parametrize(("size", "expected"), [(1, [1, 4, 9]), (2, [5, 14, 13]), (3, [5, 14, 13]), (5, [14, 14, 14])])
-def test_neighbourhoods(size, expected):
+def test_lrn(size, expected):
     x = np.array([[1, 2, 3]], np.float32)
     result = normalize_neighbourhoods(x, indices(1), alpha=float(size), beta=1.0, bias=0.0, size=size)
     assert (x / result)[0].tolist() == pytest.approx(expected)
 
 
-def test_neighbourhoods_of_two_dimensions():
+def test_lrn_over_two_dimensions():
     array = normalize_neighbourhoods(number(1, 3, 3), indices(0, -1), alpha=9.0, beta=1.0, bias=0.0, size=3)
     assert (1 / array).tolist() == pytest.approx(np.array([[4, 6, 4], [6, 9, 6], [4, 6, 4]]))
 
 
-def test_a_neighbourhood_has_a_size():
+def test_lrn_requires_a_size():
     with pytest.raises(InputError, match="expected a size of at least 1, found 0"):
         normalize_neighbourhoods(PAIRS, indices(1), alpha=1.0, beta=1.0, bias=1.0, size=0)
 
@@ -177,12 +177,12 @@ def test_patterns_without_a_shape(shape, pattern, copy):
 @pytest.mark.parametrize(
     ("axes", "expected"), [(None, (2,)), ((), (2,)), ((0,), (2, 1)), ((1,), (1, 2, 1)), ((1, -1), (1, 2))]
 )
-def test_drop_ones(axes, expected):
+def test_squeeze(axes, expected):
     assert drop_ones(np.zeros((1, 2, 1)), None if axes is None else indices(*axes)).shape == expected
 
 
 @pytest.mark.parametrize(("narrow", "dtype"), [(True, np.int32), (False, np.int64)])
-def test_sizes_of(narrow, dtype):
+def test_shape_of(narrow, dtype):
     result = sizes_of(np.zeros((2, 0, 3)), int32_output=narrow)
     assert (result.dtype, result.tolist()) == (dtype, [2, 0, 3])
     assert sizes_of(np.zeros(()), int32_output=narrow).shape == (0,)
@@ -196,12 +196,12 @@ def test_fake_quantize():
     assert fake_quantize(x, *swapped, levels=3).tolist() == [10, 10, 15, 10, 10, 20]
 
 
-def test_fake_quantize_to_one_of_two():
+def test_fake_quantize_with_2_levels():
     limits = [number(value) for value in (0.5, 0.5, -1, 1)]
     assert fake_quantize(np.array([0.25, 0.5, 0.75], np.float32), *limits, levels=2).tolist() == [-1, -1, 1]
 
 
-def test_fake_quantize_rejects_one_level_and_limits_that_are_too_large():
+def test_fake_quantize_rejects_1_level_and_oversized_limits():
     with pytest.raises(InputError, match="at least 2 levels, found 1"):
         fake_quantize(PAIRS, *[number(1)] * 4, levels=1)
     with pytest.raises(InputError, match="limits that broadcast"):
@@ -234,12 +234,12 @@ def test_floats_that_the_integers_cannot_hold_are_undefined():
     assert array[[2, 5]].tolist() == [7, 255]
 
 
-def test_the_largest_numbers_of_64_bits():
+def test_largest_64_bit_numbers():
     array = convert(np.array([2.0**63, -(2.0**63), 2.0**63 - 1024]), to=np.dtype(np.int64))
     assert np.ma.getmaskarray(array).tolist() == [True, False, False]
 
 
-def test_convert_rejects_texts():
+def test_convert_rejects_strings():
     with pytest.raises(NoKernel, match="cannot convert to complex64"):
         convert(PAIRS, to=np.dtype(np.complex64))
     with pytest.raises(NoKernel, match="strings cannot be converted"):

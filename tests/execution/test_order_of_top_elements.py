@@ -16,28 +16,28 @@ def _make(**more):
     return np.ma.filled(values, -1).tolist(), np.ma.filled(places, -1).tolist()
 
 
-def test_by_index_the_places_rise():
+def test_sorting_by_index_returns_ascending_indices():
     assert _make(largest=False, order="index") == ([5, 3, 1, 2], [0, 1, 2, 3])
     assert _make(order="index") == ([5, 3, 5, 5], [0, 1, 4, 5])
 
 
-def test_of_unstable_ties_the_places_are_open():
+def test_unstable_ties_have_masked_indices():
     assert _make(stable=False) == ([5, 5, 5, 3], [-1, -1, -1, 1])
     assert _make(largest=False, stable=False) == ([1, 2, 3, 5], [2, 3, 1, -1])
 
 
-def test_by_index_nothing_is_known_where_one_of_equals_is_left_out():
+def test_sorting_by_index_masks_everything_if_a_tie_is_cut():
     assert _make(largest=False, order="index", stable=False) == ([-1] * 4, [-1] * 4)
     assert _make(order="index", stable=False) == ([5, 3, 5, 5], [0, 1, 4, 5])
 
 
-def test_without_an_order_only_a_single_value_is_known():
+def test_unsorted_results_are_masked_except_a_single_value():
     assert _make(order="none") == ([-1] * 4, [-1] * 4)
     values, places = find_kernel("top_elements")(ROW, 1, axis=0, order="none")
     assert (values.tolist(), places.tolist()) == ([5], [None])
 
 
-def test_narrow_places_are_int32():
+def test_indices_are_int32_on_request():
     assert find_kernel("top_elements")(ROW, 1, axis=0, int32_indices=True)[1].dtype == np.int32
     assert find_kernel("top_elements")(ROW, 0, axis=0, int32_indices=True)[1].dtype == np.int32
     assert find_kernel("top_elements")(ROW, 1, axis=0)[1].dtype == np.int64

@@ -26,7 +26,7 @@ def test_every_mode(mode, expected):
 @pytest.mark.parametrize(
     ("mode", "numpy_mode"), [("REFLECTION", "reflect"), ("SYMMETRIC", "symmetric"), ("WRAP", "wrap")]
 )
-def test_long_paddings_go_on(mode, numpy_mode):
+def test_paddings_longer_than_the_input_repeat(mode, numpy_mode):
     array = np.arange(6).reshape(2, 3)
     result = pad(array, mode=mode, start=[5, 7], end=[3, 11])
     assert np.array_equal(result, np.pad(array, ((5, 3), (7, 11)), mode=numpy_mode))
@@ -49,7 +49,7 @@ def test_constants_of_integers():
 @pytest.mark.parametrize(
     "changes", [{"mode": "MIRROR"}, {"start": [1, 1]}, {"end": [-1]}, {"end": [2**31]}, {"same_type": False}]
 )
-def test_refusals(changes):
+def test_invalid_arguments_are_rejected(changes):
     plain = {"mode": "EDGE", "start": [1], "end": [1]}
     with pytest.raises(InputError):
         pad(ROW, **{**plain, **changes})

@@ -20,7 +20,7 @@ def test_elements_that_are_rejected(indices):
         gather.elements_from_start(ROWS, np.array(indices), axis=1)
 
 
-def test_tuples_in_batches_that_are_merged_or_stay():
+def test_gather_nd_with_merged_or_separate_batches():
     data = np.arange(8).reshape(2, 2, 2)
     at = np.array([[[1], [0]], [[0], [1]]])
     assert gather.tuples_in_batches(data, at, batch_dimensions=2, merged=True).tolist() == [1, 2, 4, 7]
@@ -28,13 +28,13 @@ def test_tuples_in_batches_that_are_merged_or_stay():
     assert gather.tuples_in_batches(data, at[:, 0], batch_dimensions=1, merged=True).tolist() == [[2, 3], [4, 5]]
 
 
-def test_tuples_count_from_the_end_only_where_they_stay():
+def test_negative_gather_nd_indices_require_separate_batches():
     assert gather.tuples_in_batches(ROWS, np.array([-1]), merged=False).tolist() == [4, 5, 6]
     with pytest.raises(InputError):
         gather.tuples_in_batches(ROWS, np.array([-1]), merged=True)
 
 
-def test_entries_are_replaced_and_the_input_stays():
+def test_scatter_replaces_entries_and_keeps_the_input():
     array = gather.entries_replaced(ROWS, np.array([[0, 2]]), np.array([[[7, 8]], [[9, 10]]], np.float32), np.array(-1))
     assert array.tolist() == [[7, 2, 8], [9, 5, 10]]
     assert ROWS[0, 0] == 1

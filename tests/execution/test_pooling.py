@@ -62,7 +62,7 @@ def test_norm(case, p):
 
 @pytest.mark.parametrize("dtype", ["f4", "f2", "i1", "u8"])
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_largest_and_where_it_first_stands(case, dtype):
+def test_max_pool_returns_the_first_index_of_the_maximum(case, dtype):
     sizes, window, strides, start, end, dilations = case
     array = np.random.default_rng(3).integers(0, 5, (2, 3, *sizes)).astype(dtype)
     values, places = max_pool(array, index_type=np.dtype(np.uint32), **options(*case[1:]))
@@ -78,7 +78,7 @@ def test_largest_and_where_it_first_stands(case, dtype):
         assert places[at] == np.ravel_multi_index(best, array.shape), at
 
 
-def test_the_example_of_the_page_of_the_gradient():
+def test_documented_gradient_example():
     array = np.array([[[[1, 2, 3], [2, 4, 2], [5, 6, 7]]]], np.float32)
     plain = options([2, 2], [1, 1], [0, 0], [0, 0], None)
     values, places = max_pool(array, **plain)
@@ -88,7 +88,7 @@ def test_the_example_of_the_page_of_the_gradient():
     assert max_pool_values(array, **plain).tolist() == values.tolist()
 
 
-def test_minus_infinity_and_nan_are_never_found():
+def test_max_pool_ignores_minus_infinity_and_nan():
     array = np.array([[[np.nan, -np.inf, 3, np.nan, -np.inf]]], np.float32)
     values, places = max_pool(array, **options([2], [1], [0], [0], None))
     lowest = np.finfo(np.float32).min
@@ -96,14 +96,14 @@ def test_minus_infinity_and_nan_are_never_found():
     assert places.tolist() == [[[0, 2, 2, 3]]]
 
 
-def test_a_dilation_of_zero_counts_one_element_often():
+def test_zero_dilation_counts_an_element_repeatedly():
     array = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
     same = options([3], [1], [1], [0], [0])
     assert average_pool(array, include_padding=True, **same).tolist() == [[[0, 0, 1, 2, 3]]]
     assert lp_pool(array, p=1, **same).tolist() == [[[0, 0, 3, 6, 9]]]
 
 
-def test_halves_are_summed_wide():
+def test_float16_sums_are_wide():
     array = np.full((1, 1, 3), 60000, np.float16)
     assert average_pool(array, include_padding=True, **options([3], [1], [0], [0], None)).tolist() == [[[60000]]]
 
@@ -115,7 +115,7 @@ def test_halves_are_summed_wide():
         {"end_padding": [2**40]}, {"dilations": [4]},
     ],
 )  # fmt: skip
-def test_refusals(changes):
+def test_invalid_arguments_are_rejected(changes):
     plain = options([2], [1], [0], [0], [1])
     with pytest.raises(InputError, match="pooling"):
         max_pool(np.zeros((1, 1, 4), np.float32), **{**plain, **changes})

@@ -29,7 +29,7 @@ def sizes(**options: Any) -> np.ndarray:
     return boxes_of_sizes(GRID, IMAGE, **{"offset": 0.5, **options})
 
 
-def test_a_square_a_mean_and_ratios_of_each_size() -> None:
+def test_boxes_per_size_are_square_mean_and_ratios() -> None:
     array = sizes(min_sizes=[4, 8], max_sizes=[9, 18], ratios=[4, 1, 4], flip=True)
     shapes = []
     for size, larger in ((4, 9), (8, 18)):
@@ -49,7 +49,7 @@ def test_steps_and_variances() -> None:
     np.testing.assert_allclose(array[1].reshape(-1, 4), [[0.1, 0.2, 0.3, 0.4]] * 6)
 
 
-def test_sizes_that_are_shares_of_the_height() -> None:
+def test_sizes_relative_to_the_image_height() -> None:
     """Each ratio gives one box of the first size, after the square of the last size."""
     array = sizes(min_sizes=[0.1, 0.5], ratios=[4], all_sizes=False)
     expected = shares([around(x, y, *shape) for x, y in POINTS for shape in ((2, 2), (10, 10), (4, 1))])
@@ -66,7 +66,7 @@ def test_fixed_sizes_and_densities() -> None:
     assert not np.ma.getmaskarray(malformed)[1].any()
 
 
-def test_widths_beside_heights() -> None:
+def test_pairs_of_widths_and_heights() -> None:
     array = boxes_of_lists(GRID, IMAGE, widths=[4, 6], heights=[2, 8], clip=False, offset=0.5)
     expected = shares([around(x, y, *shape) for x, y in POINTS for shape in ((4, 2), (6, 8))])
     np.testing.assert_allclose(array[0], expected, atol=1e-6)
@@ -77,7 +77,7 @@ def test_widths_beside_heights() -> None:
     np.testing.assert_allclose(stepped[0], shares([around(x, y, 4, 2) for x, y in places]), atol=1e-6)
 
 
-def test_what_is_not_reported_has_no_kernel() -> None:
+def test_unspecified_attributes_have_no_kernel() -> None:
     with pytest.raises(NoKernel, match="boxes are declared"):
         sizes(min_sizes=[4], max_sizes=[9, 10, 11])
     with pytest.raises(NoKernel, match="without a density"):
@@ -88,7 +88,7 @@ def test_what_is_not_reported_has_no_kernel() -> None:
         boxes_of_lists(GRID, IMAGE, widths=[1, 2], heights=[1], offset=0.5)
 
 
-def test_what_does_not_fit_is_rejected() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(InputError, match="the grid"):
         boxes_of_sizes(np.array([-1, 2]), IMAGE, min_sizes=[4], offset=0.5)
     with pytest.raises(InputError, match="the image"):

@@ -34,7 +34,7 @@ def buffers(room: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_of_a_buffer_so_much_counts_and_new_ones_follow_it(causal) -> None:
+def test_past_length_limits_the_buffer_and_new_keys_follow(causal) -> None:
     whole = buffers(9)
     separate = {name: each[:, :, :4] for name, each in whole.items()}
     mask = (np.arange(BATCH * 7).reshape(BATCH, 7) % 3).astype(np.int32)
@@ -48,14 +48,14 @@ def test_of_a_buffer_so_much_counts_and_new_ones_follow_it(causal) -> None:
 
 
 @pytest.mark.parametrize(("length", "room"), [(-1, 9), (7, 9), (0, 2)])
-def test_what_does_not_go_into_a_buffer_is_rejected(length, room) -> None:
+def test_tokens_beyond_the_buffer_are_rejected(length, room) -> None:
     with pytest.raises(InputError, match="buffer"):
         ask(*parts(), past_length=np.array([length], np.int32), **buffers(room))
     with pytest.raises(InputError, match="past"):
         ask(*parts(), past_length=np.array([0], np.int32))
 
 
-def test_a_projection_shares_a_buffer() -> None:
+def test_past_and_present_share_a_buffer() -> None:
     inputs, weights = numbers(BATCH, QUERIES, 5), numbers(5, 3 * HIDDEN)
     past = numbers(2, BATCH, HEADS, 9, SIZE)
     length = np.array([4], np.int32)
@@ -72,7 +72,7 @@ def test_a_projection_shares_a_buffer() -> None:
         attend_by_projection(inputs, weights, heads=HEADS, computed=False)
 
 
-def test_a_square_mask_is_read_at_the_places_of_queries_and_keys() -> None:
+def test_square_mask_is_sliced_by_query_and_key_positions() -> None:
     square = (np.random.default_rng(5).integers(0, 2, (BATCH, 1, 10, 10))).astype(np.int32)
     arrays = ask(*parts(), mask=square, **buffers(4))
     plain = ask(*parts(), mask=square[:, 0, 4:7, :7], **buffers(4))
@@ -81,14 +81,14 @@ def test_a_square_mask_is_read_at_the_places_of_queries_and_keys() -> None:
         ask(*parts(), mask=square[:, :, :6, :6], **buffers(4))
 
 
-def test_a_mask_of_packed_sequences_begins_with_the_ends() -> None:
+def test_packed_sequence_mask_starts_with_the_end_offsets() -> None:
     ends = np.array([2, 3], np.int32)
     arrays = ask(*parts(5), mask=np.r_[ends, [0, 3, 6, 0, 2, 5]].astype(np.int32))
     assert np.array_equal(arrays[0], ask(*parts(5), mask=ends)[0])
     assert not np.array_equal(arrays[0], ask(*parts(5))[0])
 
 
-def test_a_mask_of_starts_is_for_projections_alone() -> None:
+def test_mask_with_start_positions_requires_projections() -> None:
     mask = np.array([3, 3, 0, 1], np.int32)
     with pytest.raises(InputError, match="mask"):
         ask(*parts(), mask=mask)
@@ -99,7 +99,7 @@ def test_a_mask_of_starts_is_for_projections_alone() -> None:
 
 
 @pytest.mark.parametrize("keys", [3, 5, 2])
-def test_a_query_sees_no_keys_behind_its_place(keys) -> None:
+def test_causal_query_ignores_later_keys(keys) -> None:
     query, key, value = parts(keys)
     shares = ask(query, key, value, causal=True)[3]
     places = np.arange(keys) > np.arange(QUERIES)[:, np.newaxis]
@@ -107,7 +107,7 @@ def test_a_query_sees_no_keys_behind_its_place(keys) -> None:
     assert (shares[..., ~places] > 0).all()
 
 
-def test_no_batch_is_no_error() -> None:
+def test_empty_batch_is_supported() -> None:
     none = np.zeros((0, QUERIES, HIDDEN), np.float32)
     assert [each.shape for each in ask(none, none, none)] == [
         (0, QUERIES, HIDDEN), (0, HEADS, QUERIES, SIZE), (0, HEADS, QUERIES, SIZE), (0, HEADS, QUERIES, QUERIES),
@@ -120,7 +120,7 @@ def test_keys_without_values_are_rejected() -> None:
         ask(query, key, value[:, :2])
 
 
-def test_scores_of_minus_infinity_alone_have_no_softmax() -> None:
+def test_softmax_of_minus_infinity_is_nan() -> None:
     query, key, value = parts()
     hidden = np.full((1, 1, QUERIES, QUERIES), -np.inf, np.float32)
     hidden[0, 0, 1] = 0
@@ -131,7 +131,7 @@ def test_scores_of_minus_infinity_alone_have_no_softmax() -> None:
 
 @pytest.mark.parametrize("columns", [1, 3 * HIDDEN])
 @pytest.mark.parametrize("kind", [np.int8, np.uint8])
-def test_quantized_attention_is_that_of_the_numbers(kind, columns) -> None:
+def test_quantized_attention_matches_dequantized_attention(kind, columns) -> None:
     pick = np.random.default_rng(6)
     inputs = pick.integers(0, 256, (BATCH, QUERIES, 5)).astype(np.uint8)
     weights = pick.integers(0, 256, (5, 3 * HIDDEN)).astype(np.uint8).view(kind)
@@ -152,7 +152,7 @@ def test_quantized_attention_is_that_of_the_numbers(kind, columns) -> None:
         np.testing.assert_allclose(item, other, rtol=1e-5, atol=1e-5)
 
 
-def test_quantized_attention_rejects_what_does_not_go_together() -> None:
+def test_quantized_attention_rejects_mismatched_arguments() -> None:
     inputs, weights = np.zeros((1, 2, 3), np.uint8), np.zeros((3, 24), np.int8)
     array, bias = np.ones((), np.float32), np.zeros(24, np.float32)
     with pytest.raises(InputError, match="one scale"):

@@ -43,7 +43,7 @@ def test_padding_of_a_convolution_counts_as_the_zero_point():
     assert find_ids(5, 1) == [35, 65, 25]
 
 
-def test_zero_points_of_filters_are_one_for_each_channel():
+def test_filter_zero_points_are_per_channel():
     f = np.array([1, 2], np.int8).reshape(2, 1, 1, 1)
     points = np.array([1, -1], np.int8).reshape(1, 2, 1, 1)
     plain: dict[str, Any] = {**SLIDE, "start_padding": [0, 0], "end_padding": [0, 0]}
@@ -53,7 +53,7 @@ def test_zero_points_of_filters_are_one_for_each_channel():
         convolve_integers(image(4, 5), f, None, points.reshape(2, 1, 1, 1), groups=1, **plain)
 
 
-def test_a_quantized_convolution_adds_its_bias_in_units_of_both_scales():
+def test_quantized_convolution_scales_its_bias_by_both_scales():
     plain: dict[str, Any] = {**SLIDE, "start_padding": [0, 0], "end_padding": [0, 0]}
     array = convolve_quantized(
         image(10, 20), image(3, dtype=np.int8), one(0.5), one(2), one(4), one(2, np.uint8), None, one(7, np.uint8),
@@ -77,7 +77,7 @@ def test_adding_the_zero_point_may_wrap_around_in_32_bits():
     assert find_ids(1, 6, point_wraps=True) == find_ids(1, 6) == [16, -4]
 
 
-def test_matrix_products_take_scales_and_zero_points_of_rows_and_columns():
+def test_matmul_supports_scales_and_zero_points_per_row_and_column():
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 255, (2, 3, 4), np.uint8), rng.integers(-128, 127, (2, 4, 5), np.int8)
     rows: Any = np.array([[[1], [2], [3]]], np.uint8)
@@ -111,7 +111,7 @@ def test_zero_points_of_another_length_or_type_are_rejected():
         multiply_quantized(a, b, scale, scale, scale, None, None, np.zeros((1, 1), np.uint8), dtype=INT8)
 
 
-def test_the_mean_of_quantized_numbers_and_scales_that_are_no_numbers():
+def test_quantized_average_pool_with_nan_scales():
     window = {
         "strides": [1, 1], "window": [1, 2], "start_padding": [0, 0], "end_padding": [0, 1], "dilations": [1, 1],
     }  # fmt: skip
@@ -137,14 +137,14 @@ def test_the_mean_of_quantized_numbers_and_scales_that_are_no_numbers():
         ([0, 0], INT8, [-128, -128], 0, -128),
     ],
 )
-def test_quantization_by_the_range_of_the_numbers(numbers, dtype, expected, scale, point):
+def test_dynamic_quantization_of_a_range(numbers, dtype, expected, scale, point):
     result = quantize_by_range(np.array(numbers, np.float32), dtype=dtype, scale_sizes=[1], zero_point_sizes=[1])
     assert result[0].tolist() == expected
     assert result[1].tolist() == [pytest.approx(scale, rel=1e-6)]
     assert result[2].tolist() == [point]
 
 
-def test_blocks_of_4_bits_there_and_back():
+def test_4_bit_block_quantization_round_trip():
     x = (np.arange(24) % 16).astype(np.uint8).reshape(4, 6)
     scale = np.array([[1, 10, 100], [0.5, 0.25, 2]], np.float32)
     point = np.array([[0, 1, 2], [3, 4, 15]], np.uint8)
@@ -156,7 +156,7 @@ def test_blocks_of_4_bits_there_and_back():
     assert set(far.ravel().tolist()) <= set(range(16))
 
 
-def test_an_absent_zero_point_is_the_middle_of_unsigned_numbers():
+def test_default_zero_point_is_the_middle_of_the_unsigned_range():
     numbers, scale = np.array([[0, 1, 5, 7, np.nan]], np.float32), [np.full((1, 1), 2, np.float32)]
 
     def find_ids(dtype, bits):
@@ -170,14 +170,14 @@ def test_an_absent_zero_point_is_the_middle_of_unsigned_numbers():
     assert real.tolist() == [[-16, -14]]
 
 
-def test_blocks_that_do_not_divide_the_numbers_mask_all():
+def test_indivisible_blocks_mask_the_output():
     scale = [np.ones((1, 4), np.float32)]
     array = quantize_in_blocks(np.ones((1, 6), np.float32), scale, with_zero_points=False, bits=8, dtype=INT8)
     assert np.ma.getmaskarray(array).all()
 
 
 @pytest.mark.parametrize("shapes", [[(1,)], [(1, 1), (1, 1)], []])
-def test_parameters_that_do_not_fit_are_rejected(shapes):
+def test_mismatched_parameters_are_rejected(shapes):
     result = [np.ones(shape, np.float32) for shape in shapes]
     with pytest.raises(InputError):
         quantize_in_blocks(np.ones((1, 6), np.float32), result, with_zero_points=False, bits=8, dtype=INT8)

@@ -22,7 +22,7 @@ def blocks(bits: int):
 
 
 @pytest.mark.parametrize("bits", [2, 4, 8])
-def test_rows_have_the_scales_of_their_blocks(bits) -> None:
+def test_rows_use_the_scales_of_their_blocks(bits) -> None:
     a, packed, numbers, scales, points = blocks(bits)
     sizes = {"rows": ROWS, "columns": COLUMNS, "bits": bits, "block": BLOCK}
     groups = np.random.default_rng(9).integers(0, 3, ROWS).astype(np.int32)
@@ -40,7 +40,7 @@ def test_rows_have_the_scales_of_their_blocks(bits) -> None:
 
 @pytest.mark.parametrize(("left", "right"), [((2, 3, 4), (4, 5)), ((4,), (4, 5)), ((3, 4), (4,)), ((4,), (4,))])
 @pytest.mark.parametrize("own", ["scales", "points", "both"])
-def test_columns_of_the_first_have_their_own_numbers(left, right, own) -> None:
+def test_per_column_scales_of_the_first_matrix(left, right, own) -> None:
     pick = np.random.default_rng(3)
     a, b = pick.integers(0, 256, left).astype(np.uint8), pick.integers(-128, 128, right).astype(np.int8)
     columns = right[1] if len(right) > 1 else 1
@@ -54,7 +54,7 @@ def test_columns_of_the_first_have_their_own_numbers(left, right, own) -> None:
     np.testing.assert_allclose(result, wide @ other + (bias if len(right) > 1 else bias[0]), rtol=1e-5)
 
 
-def test_columns_that_are_not_there_are_rejected() -> None:
+def test_mismatched_column_counts_are_rejected() -> None:
     a, b, array = np.zeros((3, 4), np.uint8), np.zeros((4, 5), np.uint8), np.ones((), np.float32)
     with pytest.raises(InputError):
         multiply_scaled(a, b, np.ones(3, np.float32), array)

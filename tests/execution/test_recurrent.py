@@ -82,7 +82,7 @@ CASES = [
 
 @pytest.mark.parametrize("direction", ["FORWARD", "BACKWARD", "BIDIRECTIONAL"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: ",".join(case) or "plain")
-def test_against_the_equations(direction, case):
+def test_lstm_matches_the_equations(direction, case):
     count = 2 if direction == "BIDIRECTIONAL" else 1
     inputs = arrays(count, **case.get("left_out", {}))
     functions = case.get("functions", (sigmoid, np.tanh, np.tanh))
@@ -107,7 +107,7 @@ def test_against_the_equations(direction, case):
             assert cell[0, d, b] == pytest.approx(inner, abs=2e-6)
 
 
-def test_lengths_outside_of_the_time_leave_the_last_state_undefined():
+def test_invalid_sequence_lengths_mask_the_last_state():
     lengths = np.array([0, 9, 2], np.uint32).reshape(1, 1, 1, 3)
     functions = (sigmoid, np.tanh, np.tanh)
     sequence, single, cell = lstm(**arrays(1), lengths=lengths, direction="FORWARD", activations=functions)
@@ -117,7 +117,7 @@ def test_lengths_outside_of_the_time_leave_the_last_state_undefined():
         assert np.ma.getmaskarray(last)[0, 0].tolist() == [[True, True], [True, True], [False, False]]
 
 
-def test_halves_come_back_as_halves():
+def test_float16_outputs_stay_float16():
     entries = {name: array.astype(np.float16) for name, array in arrays(1).items()}
     result = lstm(**entries, direction="FORWARD", activations=(sigmoid, np.tanh, np.tanh))
     assert [each.dtype for each in result] == [np.float16] * 3
@@ -131,13 +131,13 @@ def test_halves_come_back_as_halves():
         ("inputs", (4, 3, 2)),
     ],
 )  # fmt: skip
-def test_shapes_that_do_not_fit(name, shape):
+def test_mismatched_shapes_are_rejected(name, shape):
     inputs = {**arrays(1), name: np.zeros(shape, np.uint32 if name == "lengths" else np.float32)}
     with pytest.raises(InputError, match="lstm"):
         lstm(**inputs, direction="FORWARD", activations=(sigmoid, np.tanh, np.tanh))
 
 
-def test_words_counts_and_types():
+def test_invalid_directions_counts_and_types():
     with pytest.raises(InputError, match="SIDEWAYS"):
         lstm(**arrays(1), direction="SIDEWAYS", activations=(sigmoid,) * 3)
     with pytest.raises(InputError, match="6 activations"):
@@ -159,13 +159,13 @@ def identity(x):
     return x
 
 
-def test_a_clipped_nan_is_held_at_the_lower_bound():
+def test_clipped_nan_becomes_the_lower_bound():
     inputs = ones(inputs=np.full((1, 1, 1, 1), np.nan, np.float32))
     _, _, cell = lstm(**inputs, direction="FORWARD", activations=[identity] * 3, clip=0.5, clipped=True)
     assert cell.item() == -0.5 * 1 + -0.5 * -0.5
 
 
-def test_without_a_peephole_nothing_is_added_where_the_cell_is_infinite():
+def test_absent_peephole_adds_no_nan_for_an_infinite_cell():
     inputs = ones(cell=np.full((1, 1, 1, 1), np.inf, np.float32))
     array, _, cell = lstm(**inputs, direction="FORWARD", activations=[relu] * 3)
     assert array.item() == cell.item() == np.inf

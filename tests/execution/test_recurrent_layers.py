@@ -78,7 +78,7 @@ def by_hand(inputs, step, direction, lengths, *, linear=False):
 @pytest.mark.parametrize("direction", ["FORWARD", "BACKWARD", "BIDIRECTIONAL"])
 @pytest.mark.parametrize("left_out", [{}, {"bias": True}, {"hidden": True}])
 @pytest.mark.parametrize("linear", [False, True])
-def test_gated_units(direction, left_out, linear):
+def test_gru(direction, left_out, linear):
     directions = 1 + (direction == "BIDIRECTIONAL")
     inputs: dict[str, Any] = arrays(3, directions, **left_out)
     lengths = np.array([4, 2, 1], np.uint32).reshape(1, 1, 1, BATCH)
@@ -92,7 +92,7 @@ def test_gated_units(direction, left_out, linear):
 
 @pytest.mark.parametrize("direction", ["FORWARD", "BACKWARD", "BIDIRECTIONAL"])
 @pytest.mark.parametrize("left_out", [{}, {"bias": True, "hidden": True}])
-def test_simple_networks(direction, left_out):
+def test_rnn(direction, left_out):
     directions = 1 + (direction == "BIDIRECTIONAL")
     inputs: dict[str, Any] = arrays(1, directions, **left_out)
     result = rnn(**inputs, direction=direction, activations=[np.tanh] * directions)
@@ -100,7 +100,7 @@ def test_simple_networks(direction, left_out):
         assert np.allclose(outcome, expected, atol=1e-6)
 
 
-def test_without_a_state_the_recurrence_has_no_part_in_the_first_step():
+def test_absent_state_skips_recurrence_in_the_first_step():
     inputs: dict[str, Any] = arrays(3, 1, hidden=True)
     inputs["recurrence"][...] = np.inf
     more: dict[str, Any] = {"direction": "FORWARD", "activations": [sigmoid, np.tanh], "linear_before_reset": False}
@@ -110,7 +110,7 @@ def test_without_a_state_the_recurrence_has_no_part_in_the_first_step():
     assert np.isnan(every[0]).all()
 
 
-def test_what_activations_get_may_be_held_between_numbers():
+def test_activation_inputs_can_be_limited_to_finite_values():
     inputs: dict[str, Any] = arrays(1, 1)
     inputs["inputs"][0, 0, 0] = np.nan, 0
     assert np.isnan(rnn(**inputs, direction="FORWARD", activations=[np.tanh])[0][0, 0, 0]).all()
@@ -118,7 +118,7 @@ def test_what_activations_get_may_be_held_between_numbers():
 
 
 @pytest.mark.parametrize("name", ["inputs", "weights", "recurrence", "bias", "hidden"])
-def test_arrays_that_do_not_fit_are_rejected(name):
+def test_mismatched_arrays_are_rejected(name):
     inputs: dict[str, Any] = arrays(3, 1)
     inputs[name] = inputs[name][..., :-1] if name != "inputs" else inputs[name][0]
     with pytest.raises(InputError):

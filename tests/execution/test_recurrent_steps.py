@@ -16,7 +16,7 @@ def f32(*values, shape):
 ONE = f32(1, shape=(1, 1))
 
 
-def test_the_reset_gate_stands_before_or_behind_the_product():
+def test_reset_gate_applies_before_or_after_the_product():
     inputs, hidden = f32(0, shape=(1, 1)), f32(2, shape=(1, 1))
     weights, recurrence = f32(0, 0, 0, shape=(3, 1)), f32(0, 0, 3, shape=(3, 1))
     before = gru_step(inputs, hidden, weights, recurrence, f32(0, 0.5, 1, shape=3), activations=["relu", "relu"])
@@ -28,13 +28,13 @@ def test_the_reset_gate_stands_before_or_behind_the_product():
     assert following.tolist() == [[6]]  # 0.5 * (2 * 3 + 4) + 1
 
 
-def test_the_clip_is_before_the_gates_but_not_before_the_cell_that_leaves():
+def test_clip_applies_to_gates_but_not_to_the_output_cell():
     weights, recurrence = f32(9, 9, 9, 9, shape=(4, 1)), f32(0, 0, 0, 0, shape=(4, 1))
     hidden, cell = lstm_step(ONE, ONE, ONE * 5, weights, recurrence, activations=["relu"] * 3, clip=2.0)
     assert (cell.tolist(), hidden.tolist()) == ([[14]], [[28]])  # 2 * 5 + 2 * 2, and 2 * 14
 
 
-def test_a_clip_of_0_clips_nothing():
+def test_zero_clip_disables_clipping():
     weights, recurrence = f32(9, 9, 9, 9, shape=(4, 1)), f32(0, 0, 0, 0, shape=(4, 1))
     arrays = [lstm_step(ONE, ONE, ONE, weights, recurrence, clip=clip) for clip in (0.0, None, 0.5)]
     assert np.array_equal(arrays[0], arrays[1])
@@ -62,7 +62,7 @@ def test_both_directions_and_lengths():
 
 
 @pytest.mark.parametrize("length", [0, 4])
-def test_the_last_state_of_no_elements_or_of_too_many_is_open(length):
+def test_last_state_is_masked_for_invalid_lengths(length):
     zeros = np.zeros((1, 1, 1), np.float32)
     weights = np.zeros((1, 4, 1), np.float32)
     result = lstm_sequences(
@@ -102,7 +102,7 @@ def test_rejected(changes, message):
         sequences(**changes)
 
 
-def test_what_no_page_explains_is_not_computed():
+def test_undocumented_attributes_have_no_kernel():
     zeros = np.zeros((4, 1), np.float32)
     for changes in ({"input_forget": True}, {"weights_format": "icof"}):
         with pytest.raises(NoKernel):

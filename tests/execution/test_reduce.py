@@ -17,7 +17,7 @@ from specgate.execution.kernels.roi_pool import pool_listed_parts
 PAGE = np.array([[1, 2, 3], [3, 0, 4], [2, 5, 2]], np.float32)
 
 
-def test_the_page_examples_of_sum():
+def test_documented_sum_examples():
     array = PAGE.copy()
     array[2, 1] = 4
     assert reduce(array, function="SUM", axes=[0]).tolist() == [[6, 6, 9]]
@@ -25,7 +25,7 @@ def test_the_page_examples_of_sum():
     assert reduce(array, function="SUM", axes=[0, 1]).tolist() == [[21]]
 
 
-def test_the_page_examples_of_the_least():
+def test_documented_argmin_examples():
     for axes, expected in (([0], [[0, 1, 2]]), ([1], [[0], [1], [0]]), ([0, 1], [[4]])):
         array = arg_reduce(PAGE, axes=axes, largest=False, last=False, output_type=np.dtype(np.uint32))
         assert array.tolist() == expected
@@ -48,7 +48,7 @@ def test_every_function(function):
     assert half[0, 0] == pytest.approx(FUNCTIONS[function], rel=1e-3)
 
 
-def test_no_axes_leave_the_shape():
+def test_empty_axes_keep_the_shape():
     assert reduce(PAGE, function="SUM", axes=[]).tolist() == PAGE.tolist()
     assert reduce(-PAGE, function="L1", axes=[]).tolist() == PAGE.tolist()
 
@@ -60,7 +60,7 @@ def test_integers_wrap_around():
     assert reduce(array, function="SUM_SQUARE", axes=[0]).tolist() == [(200 * 200 + 100 * 100) % 256]
 
 
-def test_max_and_min_pass_over_nan():
+def test_max_and_min_ignore_nan():
     array = np.array([[np.nan, 2, 1], [np.nan, np.nan, np.nan]], np.float32)
     assert reduce(array, function="MAX", axes=[1]).tolist() == [[2], [-np.inf]]
     assert reduce(array, function="MIN", axes=[1]).tolist() == [[1], [np.inf]]
@@ -71,7 +71,7 @@ SIGNALLING = pytest.mark.parametrize("bits", [np.array(0x7C01, np.uint16), np.ar
 
 
 @SIGNALLING
-def test_signalling_nan_is_passed_over_by_ranges_and_parts(bits):
+def test_signalling_nan_is_ignored_by_ranges_and_parts(bits):
     """As `reduce` does: np.fmax returns it, or the value after it."""
     signalling = bits.view(f"f{bits.itemsize}")
     array = np.array([7, 9, 1, 2], signalling.dtype)
@@ -87,7 +87,7 @@ def test_signalling_nan_is_passed_over_by_ranges_and_parts(bits):
 
 
 @SIGNALLING
-def test_signalling_nan_is_passed_over_too(bits):
+def test_signalling_nan_is_ignored(bits):
     signalling = bits.view(f"f{bits.itemsize}")
     array = np.array([7, 9, 1, 2], signalling.dtype)
     array[2] = signalling
@@ -101,7 +101,7 @@ def test_signalling_nan_is_passed_over_too(bits):
     ("row", "first", "last"),
     [([np.nan, 1, 5], 0, 0), ([1, np.nan, 5, 5], 2, 3), ([5, np.nan, 5], 0, 2), ([-np.inf, np.nan], 0, 0)],
 )
-def test_a_leading_nan_stays_and_others_are_passed_over(row, first, last):
+def test_leading_nan_is_kept_and_later_nan_ignored(row, first, last):
     """As builds compute it for the maximum and, with signs flipped, the minimum."""
     array = np.array(row, np.float32)
     for sign, largest in ((1, True), (-1, False)):
@@ -109,13 +109,13 @@ def test_a_leading_nan_stays_and_others_are_passed_over(row, first, last):
         assert result == [first, last]
 
 
-def test_the_last_of_equals():
+def test_last_index_of_equal_elements():
     array = np.array([1, 2, 3, 2, 1], np.int32)
     assert arg_reduce(array, axes=[0], largest=False, last=True).tolist() == [4]
     assert arg_reduce(array, axes=[0], largest=False, last=False).tolist() == [0]
 
 
-def test_places_count_over_the_reduced_dimensions():
+def test_argmax_indices_span_all_reduced_dimensions():
     array = np.zeros((2, 3, 4), np.float32)
     array[1, 0, 2] = array[1, 1, 3] = 1
     result = arg_reduce(array, axes=[2, 0], largest=True, last=False)
@@ -123,7 +123,7 @@ def test_places_count_over_the_reduced_dimensions():
     assert result.reshape(-1).tolist() == [1 * 4 + 2, 1 * 4 + 3, 0]
 
 
-def test_sums_of_halves_are_rounded_once():
+def test_float16_sums_are_rounded_once():
     array = np.full(4096, 1, np.float16)
     assert reduce(array, function="SUM", axes=[0]).tolist() == [4096]
 
@@ -134,19 +134,19 @@ def test_sums_of_halves_are_rounded_once():
         (False, False, [1, 3, 6]), (False, True, [0, 1, 3]), (True, False, [6, 5, 3]), (True, True, [5, 3, 0]),
     ],
 )  # fmt: skip
-def test_running_sums(backwards, exclusive, expected):
+def test_cumulative_sums(backwards, exclusive, expected):
     array = np.array([[1, 2, 3]], np.int32)
     assert cumulative(array, axis=1, backwards=backwards, exclusive=exclusive).tolist() == [expected]
 
 
-def test_running_products():
+def test_cumulative_products():
     array = np.array([2, 3, 4], np.uint8)
     assert cumulative(array, axis=0, backwards=False, exclusive=True, multiply=True).tolist() == [1, 2, 6]
     assert cumulative(array, axis=0, backwards=True, exclusive=False, multiply=True).tolist() == [24, 12, 4]
     assert cumulative(array * 20, axis=0, backwards=False, exclusive=False).tolist() == [40, 100, 180]
 
 
-def test_refusals():
+def test_invalid_arguments_are_rejected():
     with pytest.raises(InputError, match="axis 2"):
         reduce(PAGE, function="SUM", axes=[2])
     with pytest.raises(InputError, match="MEDIAN"):

@@ -113,7 +113,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("rule", CASES)
-def test_what_a_rule_rejects_is_rejected(rule):
+def test_kernels_reject_what_the_rule_rejects(rule):
     node, arrays, right = CASES[rule]
     verdict = specgate.check(node, target="onnx:21")
     assert f"onnx/{rule}" in {finding.id for finding in verdict.findings}
@@ -124,7 +124,7 @@ def test_what_a_rule_rejects_is_rejected(rule):
     assert specgate.execute(node, arrays, target="onnx:21")
 
 
-def test_an_axis_is_sliced_once():
+def test_axis_must_be_sliced_only_once():
     inputs = [*SLICED, {"elem_type": "INT64", "shape": [2], "value": [0, -2]}]
     node = {"op_type": "Slice", "inputs": inputs}
     assert [f.id for f in specgate.check(node, target="onnx:21").findings] == ["onnx/Slice/axes-distinct"]
@@ -135,7 +135,7 @@ def test_an_axis_is_sliced_once():
     assert specgate.execute(node, arrays, target="onnx:21")["output"].shape == (1, 1)
 
 
-def test_one_of_the_outputs_of_training_alone_is_rejected():
+def test_incomplete_training_outputs_are_rejected():
     entries = {"Y": tensor(2, 3, 4), "running_var": tensor(3)}
     node = {
         "op_type": "BatchNormalization",

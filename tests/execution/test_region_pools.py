@@ -23,7 +23,7 @@ def half_up(number: float) -> int:
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])
-def test_the_largest_of_each_part(scale: float) -> None:
+def test_roi_max_pool_per_bin(scale: float) -> None:
     result = pool_parts(MAPS, REGIONS / [1, scale, scale, scale, scale], height=3, width=2, scale=scale)
     for at, (batch, *corners) in enumerate(REGIONS.tolist()):
         left, top, right, bottom = map(half_up, corners)
@@ -49,7 +49,7 @@ def between(plane: np.ndarray, y: float, x: float) -> float:
     return total
 
 
-def test_points_from_corner_to_corner() -> None:
+def test_bilinear_samples_from_corner_to_corner() -> None:
     regions = np.array([[0, 0, 0, 1, 1], [1, 0.1, 0.2, 0.8, 0.7], [0, -0.5, 0.5, 1.5, 0.5]])
     array = pool_parts(MAPS, regions, height=3, width=2, scale=1, straight=True)
     alone = pool_parts(MAPS, regions, height=1, width=1, scale=1, straight=True)
@@ -61,7 +61,7 @@ def test_points_from_corner_to_corner() -> None:
             assert alone[at, channel, 0, 0] == pytest.approx(middle, abs=1e-12)
 
 
-def test_means_of_parts_each_from_its_own_channel() -> None:
+def test_psroi_pool_averages_a_separate_channel_per_part() -> None:
     maps = RANDOM.normal(size=(2, 2 * 9, 6, 7))
     array = pool_channels_of_parts(maps, REGIONS, channels=2, parts=3, scale=0.5)
     for at, (batch, *corners) in enumerate(REGIONS.tolist()):
@@ -76,7 +76,7 @@ def test_means_of_parts_each_from_its_own_channel() -> None:
             assert array[at, channel, i, j] == pytest.approx(np.mean(part) if part else 0), (at, channel, i, j)
 
 
-def test_means_of_bins_each_from_its_own_channel() -> None:
+def test_psroi_pool_bilinear_averages_a_separate_channel_per_bin() -> None:
     maps = RANDOM.normal(size=(1, 6 * 2, 5, 5))
     regions = np.array([[0, 0.1, 0.2, 0.9, 0.7]])
     array = pool_channels_of_parts(
@@ -92,7 +92,7 @@ def test_means_of_bins_each_from_its_own_channel() -> None:
 
 
 @pytest.mark.parametrize("classes", [None, 1, 2])
-def test_parts_that_offsets_move(classes: int | None) -> None:
+def test_deformable_psroi_pool_with_offsets(classes: int | None) -> None:
     parts, channels = 2, 4
     maps = RANDOM.normal(size=(2, channels * parts * parts, 6, 7))
     regions = REGIONS[:4]
@@ -116,7 +116,7 @@ def test_parts_that_offsets_move(classes: int | None) -> None:
             assert result[at, channel, i, j] == pytest.approx(expected, abs=1e-9), (at, channel, i, j)
 
 
-def test_what_lies_nowhere_is_masked() -> None:
+def test_nan_regions_and_offsets_are_masked() -> None:
     """A nan used to end in numpy's IndexError."""
     regions = np.array([[0, 1, 1, np.nan, 4], [0, 1, 1, 3, 3]])
     assert np.ma.getmaskarray(pool_parts(MAPS, regions, height=1, width=1, scale=1))[:, 0, 0, 0].tolist() == [
@@ -129,7 +129,7 @@ def test_what_lies_nowhere_is_masked() -> None:
     assert np.ma.getmaskarray(array).tolist() == [[[[False, True], [False, False]]]]
 
 
-def test_what_does_not_fit_is_rejected() -> None:
+def test_mismatched_arrays_are_rejected() -> None:
     with pytest.raises(InputError, match="batch size 2"):
         pool_parts(MAPS, np.array([[2.0, 0, 0, 1, 1]]), height=1, width=1, scale=1)
     with pytest.raises(InputError, match="five numbers"):

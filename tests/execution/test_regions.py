@@ -25,18 +25,18 @@ def turn(region, **options):
     return find_kernel("align_turned_regions")(MAPS, np.array([region], "f4"), np.array([0]), **arguments)
 
 
-def test_the_middle_of_a_region_is_interpolated():
+def test_roi_align_interpolates_the_center():
     assert align([0, 0, 3, 2]).item() == pytest.approx(11.5)
     assert align([0, 0, 6, 4], scale=0.5).item() == pytest.approx(11.5)
     assert align([1, 1, 2, 2], shift_before=0.5, shift_behind=-0.5).item() == pytest.approx(16.5)
 
 
-def test_a_region_is_at_least_one_element_unless_it_need_not_be():
+def test_region_is_clamped_to_one_element_unless_disabled():
     assert align([1, 1, 1, 1]).item() == pytest.approx(16.5)
     assert align([1, 1, 1, 1], clamp_size=False).item() == pytest.approx(11)
 
 
-def test_the_largest_of_points_and_their_mean():
+def test_max_and_average_of_sampling_points():
     region, points = [0, 0, 2, 2], [5.5, 6.5, 15.5, 16.5]
     assert align(region, samples=2).item() == pytest.approx(np.mean(points))
     assert align(region, samples=2, largest=True).item() == pytest.approx(max(points))
@@ -44,17 +44,17 @@ def test_the_largest_of_points_and_their_mean():
     assert align([0, 0, 2, 2], height=2, width=2).ravel() == pytest.approx(points)
 
 
-def test_points_outside():
+def test_sampling_points_outside_the_input():
     assert align([-1, 0, 0, 2]).item() == pytest.approx(10)  # less than one element outside: the edge
     assert align([-4, 0, -2, 2]).item() == 0
 
 
-def test_a_region_without_points_has_no_value():
+def test_region_without_sampling_points_is_masked():
     result = align([2, 2, 1, 1], samples=0, clamp_size=False)
     assert np.ma.getmaskarray(result).all()
 
 
-def test_turned_regions():
+def test_rotated_regions():
     # wide regions around the centre of the element at row 1, column 2, in two bins
     assert turn([2.5, 1.5, 2, 1, 0], width=2).ravel() == pytest.approx([11.5, 12.5])
     assert turn([2.5, 1.5, 2, 1, math.pi], width=2).ravel() == pytest.approx([12.5, 11.5], abs=1e-5)
@@ -64,7 +64,7 @@ def test_turned_regions():
     assert clockwise == pytest.approx([7, 17], abs=1e-5)
 
 
-def test_refusals():
+def test_invalid_arguments_are_rejected():
     with pytest.raises(InputError, match="batch"):
         align([0, 0, 1, 1], batch=1)
     with pytest.raises(InputError, match="batch"):

@@ -34,27 +34,27 @@ def test_linear_in_two_dimensions():
     [(None, [0, 0, 10, 10, 20, 20, 30, 30]), (True, [0, 10, 10, 20, 20, 30, 30, 30]),
      (False, [0, 0, 0, 10, 10, 20, 20, 30])],
 )  # fmt: skip
-def test_one_element(upwards, expected):
+def test_resampling_of_a_single_element(upwards, expected):
     assert resample(FOUR, sizes=[8], scales=[2.0], linear=False, upwards=upwards).tolist() == expected
 
 
-def test_of_two_equally_near_the_lower():
+def test_nearest_ties_choose_the_lower():
     assert resample(FOUR, sizes=[2], scales=[0.5], linear=False).tolist() == [0, 20]
 
 
-def test_the_example_of_the_page_of_the_gradient():
+def test_documented_gradient_example():
     array = np.array([[1, 2], [3, 4]], np.float32)
     assert resample(array, sizes=[1, 3], scales=[0.5, 1.5], linear=False).tolist() == [[1, 1, 2]]
 
 
-def test_integers_lose_the_fraction():
+def test_integer_results_are_truncated():
     array = np.array([-3, 4], np.int8)
     result = resample(array, sizes=[4], scales=[2.0], linear=True)
     assert result.tolist() == [-3, -1, 2, 4]  # -1.25 and 2.25
     assert result.dtype == np.int8
 
 
-def test_cropped_and_filled_from_the_edge():
+def test_cropped_and_extended_from_the_edge():
     assert resample(FOUR, sizes=[2], scales=[1.0], linear=True).tolist() == [0, 10]
     assert resample(FOUR, sizes=[6], scales=[1.0], linear=True).tolist() == [0, 10, 20, 30, 30, 30]
 
@@ -63,12 +63,12 @@ def test_cropped_and_filled_from_the_edge():
     "changes",
     [{"scales": [1.0, 1.0]}, {"sizes": [0]}, {"sizes": [2**31]}, {"input_offsets": []}],
 )
-def test_refusals(changes):
+def test_invalid_arguments_are_rejected(changes):
     with pytest.raises(InputError):
         resample(FOUR, **dict({"sizes": [4], "scales": [1.0], "linear": True}, **changes))
 
 
-def test_scales_that_the_page_does_not_forbid():
+def test_scales_that_the_documentation_allows():
     """The documentation has no lower bound for Scales; builds reject by the formula."""
 
     def whole(size, scale, offset=0.0):
@@ -90,19 +90,19 @@ def test_scales_that_the_page_does_not_forbid():
 
 
 @pytest.mark.parametrize("linear", [False, True])
-def test_an_infinite_scale_makes_all_places_one(linear):
+def test_infinite_scale_maps_all_positions_to_one_element(linear):
     offsets: dict[str, Any] = {"input_offsets": [-2.0], "output_offsets": [7.0]}
     result = resample(FOUR, sizes=[3], scales=[float("inf")], linear=linear, **offsets)
     assert result.tolist() == [FOUR[2]] * 3
 
 
-def test_a_place_that_is_no_number_is_the_first():
+def test_nan_position_is_the_first_element():
     offsets: dict[str, Any] = {"input_offsets": [float("inf")], "output_offsets": [float("-inf")]}
     assert resample(FOUR[::-1], sizes=[2], scales=[1.0], linear=False, **offsets).tolist() == [30, 30]
     assert np.isnan(resample(FOUR, sizes=[2], scales=[1.0], linear=True, **offsets)).all()
 
 
-def test_beside_an_infinity_is_no_number():
+def test_interpolation_next_to_infinity_is_nan():
     """As builds do, also outside the edge: they add the weighted difference of both elements."""
     array = resample(np.array([np.inf, 1, 2, 3], np.float32), sizes=[8], scales=[2.0], linear=True)
     assert np.isnan(array[:3]).all()

@@ -31,7 +31,7 @@ def frames_of(signal: np.ndarray, weights: np.ndarray, step: int) -> np.ndarray:
 @pytest.mark.parametrize("size", [4, 6, 7])
 @pytest.mark.parametrize("step", [1, 2, 3])
 @pytest.mark.parametrize("batch", [(), (2,)])
-def test_a_signal_comes_back(size: int, step: int, batch: tuple[int, ...]) -> None:
+def test_istft_restores_the_signal(size: int, step: int, batch: tuple[int, ...]) -> None:
     weights = np.abs(RANDOM.normal(size=size)) + 0.5
     signal = RANDOM.normal(size=(*batch, 4 * step + size))
     data = frames_of(signal, weights, step)
@@ -43,7 +43,7 @@ def test_a_signal_comes_back(size: int, step: int, batch: tuple[int, ...]) -> No
     assert not np.ma.is_masked(middle)
 
 
-def test_a_length_cuts_or_adds_zeros() -> None:
+def test_length_truncates_or_pads_with_zeros() -> None:
     signal = RANDOM.normal(size=8)
     data = frames_of(signal, WINDOW, 2)
     plain: dict[str, Any] = {"center": False, "normalized": False}
@@ -54,7 +54,7 @@ def test_a_length_cuts_or_adds_zeros() -> None:
     np.testing.assert_allclose(middle, [*signal[2:6], 0], atol=1e-12)
 
 
-def test_elements_without_a_weight_are_masked() -> None:
+def test_elements_without_window_weight_are_masked() -> None:
     signal = RANDOM.normal(size=11)
     data = frames_of(signal, np.array([0, 1, 2, 0, 0]), 3)
     array = restore_signal(data, np.array([1.0, 2.0]), one(5), one(3), center=False, normalized=False)
@@ -63,7 +63,7 @@ def test_elements_without_a_weight_are_masked() -> None:
     np.testing.assert_allclose(np.ma.getdata(array)[existing], signal[existing], atol=1e-12)
 
 
-def test_frames_that_contradict_each_other_are_masked() -> None:
+def test_contradicting_frames_are_masked() -> None:
     data = np.stack([frames_of(RANDOM.normal(size=8), WINDOW, 2)] * 2)
     data[1, 0, 1, 0] += 0.1
     array = restore_signal(data, WINDOW, one(4), one(2), one(9), center=False, normalized=False)
@@ -74,7 +74,7 @@ def test_frames_that_contradict_each_other_are_masked() -> None:
     assert np.ma.getmaskarray(restore_signal(unknown, WINDOW, one(4), one(2), center=False, normalized=False)).all()
 
 
-def test_no_frames() -> None:
+def test_istft_without_frames() -> None:
     none = np.zeros((3, 0, 2))
     array = restore_signal(none, WINDOW, one(4), one(2), one(3), center=False, normalized=False)
     assert np.ma.getmaskarray(array).tolist() == [True, True, False]
@@ -86,6 +86,6 @@ def test_no_frames() -> None:
     ("shape", "window", "size", "step"),
     [((2, 3, 2), 4, 4, 1), ((3, 3, 2), 5, 4, 1), ((3, 3, 2), 4, 4, 0), ((3, 3, 1), 4, 4, 1), ((3, 2), 4, 4, 1)],
 )
-def test_what_does_not_fit_is_rejected(shape: tuple[int, ...], window: int, size: int, step: int) -> None:
+def test_mismatched_arguments_are_rejected(shape: tuple[int, ...], window: int, size: int, step: int) -> None:
     with pytest.raises(InputError):
         restore_signal(np.zeros(shape), np.ones(window), one(size), one(step), center=False, normalized=False)

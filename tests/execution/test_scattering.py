@@ -10,7 +10,7 @@ from specgate.execution.kernels.scatter import write_elements, write_tuples
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_elements_go_to_their_index_along_every_axis(axis):
+def test_scatter_elements_along_every_axis(axis):
     rng = np.random.default_rng(axis)
     inputs = rng.normal(size=(3, 4, 5)).astype(np.float32)
     order = rng.permuted(np.indices(inputs.shape)[axis], axis=axis)
@@ -27,14 +27,14 @@ def test_elements_go_to_their_index_along_every_axis(axis):
         assert np.array_equal(result, expected)
 
 
-def test_where_several_updates_go_is_masked():
+def test_elements_with_several_updates_are_masked():
     inputs = np.zeros((1, 4), np.float32)
     array = write_elements(inputs, np.array([[2, 0, 2]]), np.array([[1, 2, 3]], np.float32), axis=1)
     assert np.ma.getmaskarray(array).tolist() == [[False, False, True, False]]
     assert array.data[0, 0] == 2
 
 
-def test_a_place_outside_masks_all():
+def test_out_of_range_index_masks_the_output():
     inputs = np.zeros((2, 2), np.float32)
     updates = np.ones((1, 2), np.float32)
     assert np.ma.getmaskarray(write_elements(inputs, np.array([[0, 2]]), updates, axis=0)).all()
@@ -45,7 +45,7 @@ def test_a_place_outside_masks_all():
     assert np.ma.getmaskarray(array).all()
 
 
-def test_tuples_lead_to_elements_and_to_blocks():
+def test_scatter_nd_updates_elements_and_slices():
     inputs = np.zeros((1, 2, 3), np.float32)
     indices = np.array([[[0, 2], [-1, 0]]], np.int32)
     updates = np.array([[[5, 6]]], np.float32)
@@ -65,12 +65,12 @@ def test_tuples_lead_to_elements_and_to_blocks():
     ("indices", "updates", "axis"),
     [((2, 2), (2, 3), 0), ((2, 3), (2, 3), 2), ((2, 2), (2, 2), 0), ((1, 2, 3), (1, 2, 3), 0)],
 )
-def test_elements_that_do_not_fit_are_rejected(indices, updates, axis):
+def test_mismatched_element_updates_are_rejected(indices, updates, axis):
     with pytest.raises(InputError):
         write_elements(np.zeros((2, 3)), np.zeros(indices, np.int32), np.zeros(updates), axis=axis)
 
 
-def test_tuples_that_do_not_fit_are_rejected():
+def test_mismatched_tuple_updates_are_rejected():
     inputs, array = np.zeros((1, 2, 3)), np.zeros((1, 1, 1))
     with pytest.raises(InputError, match="too long"):
         write_tuples(inputs, np.zeros((1, 1, 3), np.int32), array, input_dimensions=2, index_dimensions=1)

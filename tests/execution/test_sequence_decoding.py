@@ -18,7 +18,7 @@ def spell(path, blank, *, merge):
 
 @pytest.mark.parametrize("merge", [True, False])
 @pytest.mark.parametrize("labels", [[0], [0, 1], [1, 1], []])
-def test_the_loss_is_that_of_all_paths(labels, merge):
+def test_ctc_loss_sums_all_paths(labels, merge):
     scores = np.random.default_rng(1).normal(size=(4, 3))
     chances = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     paths = (path for path in product(range(3), repeat=4) if spell(path, 2, merge=merge) == labels)
@@ -28,7 +28,7 @@ def test_the_loss_is_that_of_all_paths(labels, merge):
     np.testing.assert_allclose(result, [expected])
 
 
-def test_labels_are_prepared_first():
+def test_ctc_labels_are_preprocessed():
     scores = np.random.default_rng(2).normal(size=(1, 4, 3))
 
     def loss(labels, **kinds):
@@ -40,7 +40,7 @@ def test_labels_are_prepared_first():
     assert loss([0, 0, 0, 0]) == np.inf
 
 
-def test_blanks_among_labels_make_the_loss_unknown():
+def test_blanks_in_labels_mask_the_loss():
     arguments = (np.zeros((2, 1, 2)), np.array([1, 1]), np.array([[1], [0]]), np.array([1, 1]))
     assert np.ma.getmaskarray(sequence_loss(*arguments)).tolist() == [True, False]
     assert np.ma.getmaskarray(sequence_loss(*arguments, np.array(7))).tolist() == [True, True]
@@ -54,7 +54,7 @@ def test_blanks_among_labels_make_the_loss_unknown():
         ([2], [[0, 5]], [1], "labels from 0"),
     ],
 )
-def test_what_does_not_fit_is_rejected(lengths, labels, counts, message):
+def test_mismatched_arguments_are_rejected(lengths, labels, counts, message):
     with pytest.raises(InputError, match=message):
         sequence_loss(np.zeros((1, 2, 3)), np.array(lengths), np.array(labels), np.array(counts))
 
@@ -72,7 +72,7 @@ def test_repetitions_are_merged_but_not_across_blanks():
     assert other.tolist() == [[1, 2, 1, 2, 1, -1, -1]]
 
 
-def test_sequences_end_where_they_are_reported_to():
+def test_sequences_end_at_their_declared_length():
     path = np.eye(3, dtype=np.float16)[[0, 1, 0]]
     mask = np.array([[1], [1], [0]], np.float16)
     assert decode_best_masked(path[:, None], mask)[0, :, 0, 0].tolist() == [0, 1, -1]
@@ -81,7 +81,7 @@ def test_sequences_end_where_they_are_reported_to():
         decode_best(path[None], np.array([4]))
 
 
-def test_without_classes_nothing_is_known():
+def test_results_without_classes_are_masked():
     classes, count = decode_best(np.zeros((1, 2, 0)), np.array([2]))
     assert np.ma.getmaskarray(classes).all()
     assert np.ma.getmaskarray(count).all()

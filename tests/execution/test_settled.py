@@ -29,7 +29,7 @@ def _softmax(axis: int = 0) -> specgate.Descriptor:
 DATA = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
-def test_a_second_execution_gives_the_same_without_reading_the_descriptor_again(
+def test_second_execution_reuses_the_execution_plan(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     descriptor = _softmax()
@@ -39,7 +39,7 @@ def test_a_second_execution_gives_the_same_without_reading_the_descriptor_again(
     np.testing.assert_array_equal(specgate.execute(descriptor, {"input": DATA})["output"], first["output"])
 
 
-def test_a_field_that_is_written_again_counts() -> None:
+def test_changed_field_invalidates_the_execution_plan() -> None:
     descriptor = _softmax(0)
     specgate.execute(descriptor, {"input": DATA})
     descriptor.fields["axis"] = 1  # type: ignore[index]
@@ -47,7 +47,7 @@ def test_a_field_that_is_written_again_counts() -> None:
     np.testing.assert_array_equal(result, specgate.execute(_softmax(1), {"input": DATA})["output"])
 
 
-def test_a_list_that_is_written_into_counts() -> None:
+def test_changed_list_invalidates_the_execution_plan() -> None:
     descriptor = specgate.descriptor({
         "op_type": "Transpose", "inputs": [{"elem_type": "FLOAT", "shape": [2, 3]}], "outputs": [{}],
         "attributes": {"perm": [0, 1]},
@@ -58,14 +58,14 @@ def test_a_list_that_is_written_into_counts() -> None:
 
 
 @pytest.mark.parametrize("array", [DATA.T, DATA.astype(np.float64), DATA[:1]])
-def test_arrays_are_compared_with_the_declaration_each_time(array: NDArray[Any]) -> None:
+def test_inputs_are_checked_against_the_declaration_each_time(array: NDArray[Any]) -> None:
     result = _softmax()
     specgate.execute(result, {"input": DATA})
     with pytest.raises(specgate.InputError):
         specgate.execute(result, {"input": array})
 
 
-def test_guards_that_read_elements_are_asked_each_time() -> None:
+def test_guards_on_elements_are_checked_each_time() -> None:
     descriptor = specgate.descriptor({
         "op_type": "Gather",
         "inputs": [{"elem_type": "FLOAT", "shape": [2, 3]}, {"elem_type": "INT64", "shape": [1]}],
@@ -76,14 +76,14 @@ def test_guards_that_read_elements_are_asked_each_time() -> None:
         specgate.execute(descriptor, {"data": DATA, "indices": np.array([2])})
 
 
-def test_the_budget_is_held_each_time() -> None:
+def test_budget_is_checked_each_time() -> None:
     descriptor = _softmax()
     specgate.execute(descriptor, {"input": DATA})
     with pytest.raises(specgate.InputError, match="max_bytes"):
         specgate.execute(descriptor, {"input": DATA}, max_bytes=10)
 
 
-def test_outputs_are_compared_with_the_declaration_each_time() -> None:
+def test_outputs_are_checked_against_the_declaration_each_time() -> None:
     descriptor = _softmax()
     specgate.execute(descriptor, {"input": DATA})
     descriptor.fields["output"] = descriptor.fields["output"]._replace(sizes=(3, 2))  # type: ignore[index]
@@ -92,7 +92,7 @@ def test_outputs_are_compared_with_the_declaration_each_time() -> None:
             specgate.execute(descriptor, {"input": DATA})
 
 
-def test_an_input_too_many_or_too_few_is_rejected_each_time() -> None:
+def test_surplus_or_missing_input_is_rejected_each_time() -> None:
     descriptor = _softmax()
     specgate.execute(descriptor, {"input": DATA})
     for arrays in ({}, {"input": DATA, "other": DATA}, {"other": DATA}):
@@ -100,7 +100,7 @@ def test_an_input_too_many_or_too_few_is_rejected_each_time() -> None:
             specgate.execute(descriptor, arrays)
 
 
-def test_nothing_is_kept_of_tables_that_no_longer_count() -> None:
+def test_execution_plans_of_replaced_tables_are_dropped() -> None:
     descriptor = _softmax()
     first = specgate.execute(descriptor, {"input": DATA})
     key = id(descriptor)
@@ -113,7 +113,7 @@ def test_nothing_is_kept_of_tables_that_no_longer_count() -> None:
     assert key not in plan._settled
 
 
-def test_what_numpy_does_about_a_division_by_zero_stays_as_it_was() -> None:
+def test_numpy_error_state_is_preserved() -> None:
     descriptor = specgate.descriptor({
         "op_type": "Div", "inputs": [{"elem_type": "FLOAT", "shape": [1]}] * 2, "outputs": [{}],
     })  # fmt: skip
@@ -126,7 +126,7 @@ def test_what_numpy_does_about_a_division_by_zero_stays_as_it_was() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_kept_longer_than_the_descriptor() -> None:
+def test_execution_plan_is_released_with_the_descriptor() -> None:
     result = _softmax()
     specgate.execute(result, {"input": DATA})
     key = id(result)

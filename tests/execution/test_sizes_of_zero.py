@@ -136,7 +136,7 @@ def test_sizes_of_0_are_computed(name: str) -> None:
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["ReduceMean", "ReduceLogSum", "ReduceLogSumExp"])
-def test_what_is_undefined_of_no_integers_is_masked(name: str) -> None:
+def test_undefined_reductions_of_empty_integers_are_masked(name: str) -> None:
     result = execute_all(name, "", {"data": np.ones((2, 0), np.int32), "axes": np.array([1])}, {})
     assert np.ma.getmaskarray(result).tolist() == [[True], [True]]
 

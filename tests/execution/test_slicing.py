@@ -19,7 +19,7 @@ from specgate.execution.kernels.slice import (
 GRID = np.arange(1, 17, dtype=np.float32).reshape(4, 4)
 
 
-def test_the_page_examples_of_slices():
+def test_documented_slice_examples():
     assert slice_counted(GRID, first=[1, 2], counts=[3, 2], steps=[1, 1]).tolist() == [[7, 8], [11, 12], [15, 16]]
     assert slice_counted(GRID, first=[1, 0], counts=[2, 2], steps=[2, 3]).tolist() == [[5, 8], [13, 16]]
     window = {"offsets": [0, 1], "sizes": [4, 3], "counts": [2, 2]}
@@ -75,7 +75,7 @@ def test_tiles():
         tile(array, repeats=[1, 1000])
 
 
-def test_reversed_beginnings():
+def test_reverse_subsequences():
     array = np.array([[1, 2, 3, 4]] * 4)
     result = reverse_beginnings(array, np.array([[0], [2], [4], [9]], np.uint32), axis=1)
     assert result.tolist() == [[1, 2, 3, 4], [2, 1, 3, 4], [4, 3, 2, 1], [4, 3, 2, 1]]
@@ -94,7 +94,7 @@ def test_depth_and_space():
 
 
 @pytest.mark.parametrize("channel_first", [False, True])
-def test_space_and_depth_are_each_others_reverse(channel_first):
+def test_space_to_depth_and_depth_to_space_are_inverse(channel_first):
     array = np.arange(2 * 3 * 4 * 6).reshape(2, 3, 4, 6)
     deep = space_to_depth(array, block=2, channel_first=channel_first)
     assert deep.shape == (2, 12, 2, 3)
@@ -102,12 +102,12 @@ def test_space_and_depth_are_each_others_reverse(channel_first):
 
 
 @pytest.mark.parametrize(("shape", "block"), [((1, 6, 2, 2), 2), ((4, 2, 2), 2), ((1, 4, 2, 2), 0)])
-def test_depths_that_do_not_divide(shape, block):
+def test_indivisible_depths_are_rejected(shape, block):
     with pytest.raises(InputError):
         depth_to_space(np.zeros(shape), block=block)
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 3, 4), (1, 1, 4, 3), (4, 4)])
-def test_spaces_that_do_not_divide(shape):
+def test_indivisible_spaces_are_rejected(shape):
     with pytest.raises(InputError):
         space_to_depth(np.zeros(shape), block=2)

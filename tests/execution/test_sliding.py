@@ -32,19 +32,19 @@ def test_paddings_without_effect(auto_pad, expected) -> None:
     assert result.tolist() == [[expected]]
 
 
-def test_groups_have_filters_of_their_own() -> None:
+def test_each_group_has_separate_filters() -> None:
     data = np.array([[[1, 2], [3, 4]]], np.float32)
     filters = np.array([[[[2]], [[3]]], [[[5]], [[7]]]], np.float32)
     array = slide_filters(data, filters, **LINE, grouped=True)
     assert array.tolist() == [[[2, 4], [3, 6], [15, 20], [21, 28]]]
 
 
-def test_no_groups_give_no_channels() -> None:
+def test_zero_groups_give_zero_channels() -> None:
     data, filters = np.ones((2, 0, 3), np.float32), np.ones((0, 4, 5, 2), np.float32)
     assert slide_filters(data, filters, **LINE, grouped=True).shape == (2, 0, 2)
 
 
-def test_all_elements_meet_one_place() -> None:
+def test_zero_dilation_multiplies_a_single_element() -> None:
     assert slide_filters(_line(1, 2, 3), _line(1, 10), **LINE | {"dilations": [0]}).tolist() == [[[11, 22, 33]]]
     with pytest.raises(InputError, match="dilations from 1 on"):
         slide_filters(_line(1, 2, 3), _line(1, 10), **LINE | {"dilations": [0]}, least_dilation=1)
@@ -67,7 +67,7 @@ def test_windows_over_padding_alone() -> None:
 @pytest.mark.parametrize("changed", [
     {"auto_pad": "SAME"}, {"begins": [1, 1]}, {"ends": [-1]}, {"strides": [0]}, {"dilations": [-1]}, {"grouped": True},
 ])  # fmt: skip
-def test_refusals(changed) -> None:
+def test_invalid_arguments_are_rejected(changed) -> None:
     with pytest.raises(InputError):
         slide_filters(_line(1, 2, 3), _line(1, 10), **LINE | changed)
 
@@ -84,18 +84,18 @@ POOL: dict[str, Any] = {"window": [2], "strides": [2], "begins": [1], "ends": [1
 
 
 @pytest.mark.parametrize(("rounding", "expected"), [("floor", [1, 5]), ("ceil", [1, 5, 4]), ("ceil_torch", [1, 5, 4])])
-def test_how_the_number_of_windows_is_rounded(rounding, expected) -> None:
+def test_rounding_of_the_window_count(rounding, expected) -> None:
     values, places = largest_in_windows(_line(1, 5, 2, 4), **POOL | {"ends": [0]}, rounding=rounding)
     assert values.tolist() == [[expected]]
     assert places.tolist() == [[[0, 1, 3][: len(expected)]]]
 
 
-def test_a_window_that_begins_behind_the_input() -> None:
+def test_window_that_begins_after_the_input() -> None:
     assert largest_in_windows(_line(1, 5, 2), **POOL, rounding="ceil")[0].tolist() == [[[1, 5, None]]]
     assert largest_in_windows(_line(1, 5, 2), **POOL, rounding="ceil_torch")[0].tolist() == [[[1, 5]]]
 
 
-def test_places_from_an_axis_on() -> None:
+def test_indices_relative_to_an_axis() -> None:
     data = np.arange(8, dtype=np.float32).reshape(2, 2, 2)
     entries: dict[str, Any] = {"window": [2], "strides": [1], "begins": [0], "ends": [0]}
     assert largest_in_windows(data, **entries)[1].tolist() == [[[1], [3]], [[5], [7]]]
@@ -106,16 +106,16 @@ def test_places_from_an_axis_on() -> None:
 
 
 @pytest.mark.parametrize(("exclude", "expected"), [(True, [1, 3, 4]), (False, [0.5, 3, 2])])
-def test_padding_in_the_mean(exclude, expected) -> None:
+def test_average_pool_padding(exclude, expected) -> None:
     assert mean_in_windows(_line(1, 2, 4, 4), **POOL, exclude=exclude).tolist() == [[expected]]
 
 
-def test_same_sizes_whatever_the_strides() -> None:
+def test_same_padding_with_any_strides() -> None:
     array = mean_in_windows(_line(1, 2, 4), **POOL | {"begins": []}, exclude=True, auto_pad="same_upper")
     assert array.tolist() == [[[1, 3, None]]]  # the last window is in the padding
 
 
-def test_what_is_not_reported_has_no_kernel() -> None:
+def test_unspecified_rounding_has_no_kernel() -> None:
     with pytest.raises(NoKernel, match="past the padding"):
         mean_in_windows(_line(1, 2, 4, 4), **POOL | {"ends": [0]}, exclude=False, rounding="ceil")
     with pytest.raises(NoKernel, match="rounded here"):

@@ -21,7 +21,7 @@ EQUAL = np.array([[1, 2, 2, 3], [3, 4, 5, 5], [6, 6, 6, 6]], np.float32)
         (EQUAL, {"axis": 1, "k": 3, "largest": False}, [[1, 2, 2], [3, 4, 5], [6, 6, 6]], [[0, 1, 2]] * 3),
     ],
 )
-def test_page_examples(array, arguments, values, places):
+def test_documented_examples(array, arguments, values, places):
     result = top_k(array, index_type=np.dtype(np.uint32), **arguments)
     assert [each.tolist() for each in result] == [values, places]
     assert result[1].dtype == np.uint32
@@ -29,7 +29,7 @@ def test_page_examples(array, arguments, values, places):
 
 @pytest.mark.parametrize("dtype", ["f2", "i1", "u1", "i8", "u8"])
 @pytest.mark.parametrize("largest", [False, True])
-def test_every_type_to_its_ends(dtype, largest):
+def test_limits_of_every_type(dtype, largest):
     limits = np.finfo(dtype) if dtype[0] == "f" else np.iinfo(dtype)
     array = np.array([3, limits.max, limits.min, 3], dtype)
     values, places = top_k(array, axis=0, k=4, largest=largest)
@@ -37,7 +37,7 @@ def test_every_type_to_its_ends(dtype, largest):
     assert values.tolist() == array[places].tolist()
 
 
-def test_a_sequence_with_nan_has_no_order():
+def test_sequence_with_nan_is_masked():
     array = np.array([[1, np.nan, 2], [5, 6, 4]], np.float32)
     values, places = top_k(array, axis=1, k=2)
     for result in (values, places):
@@ -46,6 +46,6 @@ def test_a_sequence_with_nan_has_no_order():
 
 
 @pytest.mark.parametrize(("axis", "k"), [(2, 1), (1, 0), (1, 5)])
-def test_refusals(axis, k):
+def test_invalid_arguments_are_rejected(axis, k):
     with pytest.raises(InputError, match="top_k"):
         top_k(FIRST, axis=axis, k=k)

@@ -20,17 +20,17 @@ from specgate.execution.kernels.matmul import sum_products
         ("ij->", [(0, 3)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]), ("a...->...", [(3, 3)]), ("i,j,k->", [(2,)] * 3),
     ],
 )  # fmt: skip
-def test_it_is_what_numpy_computes(equation, shapes):
+def test_einsum_matches_numpy(equation, shapes):
     generator = np.random.default_rng(len(equation))
     inputs = [generator.normal(size=shape) for shape in shapes]
     np.testing.assert_allclose(sum_products(inputs, equation=equation), np.einsum(equation, *inputs), atol=1e-12)
 
 
-def test_points_that_the_output_lacks_are_summed_over():
+def test_subscripts_missing_from_the_output_are_summed():
     assert sum_products([np.arange(6.0).reshape(2, 3)], equation="i...->i").tolist() == [3, 12]
 
 
-def test_what_a_letter_twice_in_the_output_gives_off_the_diagonal_is_open():
+def test_repeated_output_subscript_masks_off_diagonal_elements():
     array = sum_products([np.array([2.0, 3.0])], equation="i->ii")
     assert array.tolist() == [[2, None], [None, 3]]
 
@@ -50,11 +50,11 @@ def test_integers_wrap_around_and_half_floats_are_rounded_once():
         ("", [(2,)]), ("é", [(2,)]),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_rejected(equation, shapes):
+def test_mismatched_shapes_are_rejected(equation, shapes):
     with pytest.raises(InputError, match="einsum"):
         sum_products([np.zeros(shape) for shape in shapes], equation=equation)
 
 
-def test_it_keeps_to_its_budget():
+def test_einsum_is_limited_by_the_budget():
     with memory.limit(10**6), pytest.raises(InputError, match="more than the limit"):
         sum_products([np.zeros(1000), np.zeros(1000)], equation="i,j->ij")

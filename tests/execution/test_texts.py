@@ -16,7 +16,7 @@ def texts(*items: Any) -> np.ndarray:
     return np.array([*items], object)
 
 
-def test_there_and_back() -> None:
+def test_string_tensor_round_trip() -> None:
     array = np.array([["Intel", "", "é"], ["\x00", "日本", "a b"]], object)
     begins, ends, symbols = texts_to_bytes(array)
     assert begins.tolist() == [[0, 5, 5], [7, 8, 14]]
@@ -27,7 +27,7 @@ def test_there_and_back() -> None:
     assert texts_from_bytes(begins, ends, symbols).tolist() == array.tolist()
 
 
-def test_none_and_one() -> None:
+def test_empty_and_scalar_string_tensors() -> None:
     begins, ends, symbols = texts_to_bytes(np.empty((0, 2), object))
     assert (begins.shape, ends.shape, symbols.shape) == ((0, 2), (0, 2), (0,))
     assert texts_from_bytes(begins, ends, symbols).shape == (0, 2)
@@ -41,7 +41,7 @@ def test_bytes_may_be_skipped_and_shared() -> None:
     assert texts_from_bytes(np.array([8, 0, 0]), np.array([9, 1, 4]), symbols).tolist() == ["9", "1", "1234"]
 
 
-def test_what_is_no_text_is_masked() -> None:
+def test_invalid_utf8_is_masked() -> None:
     symbols = np.frombuffer("é!".encode(), np.uint8)
     array = texts_from_bytes(np.array([0, 1, 0, 3, 9]), np.array([1, 2, 3, 1, 3]), symbols)
     assert np.ma.getmaskarray(array).tolist() == [True, True, False, True, True]
@@ -52,12 +52,12 @@ def test_what_is_no_text_is_masked() -> None:
 
 
 @pytest.mark.parametrize(("begin", "end"), [(-1, 2), (0, 5), (0, -1)])
-def test_places_outside_are_rejected(begin: int, end: int) -> None:
+def test_out_of_range_positions_are_rejected(begin: int, end: int) -> None:
     with pytest.raises(InputError, match="positions"):
         texts_from_bytes(np.array([begin]), np.array([end]), np.frombuffer(b"abcd", np.uint8))
 
 
-def test_what_is_not_written_is_rejected() -> None:
+def test_invalid_string_tensors_are_rejected() -> None:
     with pytest.raises(InputError, match="UTF-8"):
         texts_to_bytes(texts("\ud800"))
     with pytest.raises(InputError, match="expected strings"):
@@ -66,7 +66,7 @@ def test_what_is_not_written_is_rejected() -> None:
         texts_from_bytes(np.array([0]), np.array([1]), np.array([1, 2]))
 
 
-def test_copies_of_many_bytes_are_held_to_the_budget() -> None:
+def test_repeated_strings_count_toward_the_budget() -> None:
     """A thousand identical texts of a million bytes."""
     symbols = np.zeros(10**6, np.uint8)
     with memory.limit(10**8), pytest.raises(InputError, match="limit"):

@@ -32,7 +32,7 @@ def part(values):
 
 
 @pytest.mark.parametrize("inverse", [False, True])
-def test_complex_transforms_are_their_sums(inverse):
+def test_dft_matches_plain_sums(inverse):
     values = COMPLEX[..., 0] + 1j * COMPLEX[..., 1]
     both = by_formula(by_formula(values, 0, inverse=inverse), 1, inverse=inverse)
     np.testing.assert_allclose(complex_transform(COMPLEX, numbers(-1, 0), inverse=inverse), part(both), atol=1e-12)
@@ -44,7 +44,7 @@ def test_complex_transforms_are_their_sums(inverse):
     assert np.array_equal(complex_transform(COMPLEX, numbers(), inverse=inverse), COMPLEX)
 
 
-def test_half_transforms_and_back():
+def test_rdft_and_irdft_round_trip():
     whole = by_formula(by_formula(REAL, 0), 1)
     half = half_transform(REAL, numbers(0, 1))
     np.testing.assert_allclose(half, part(whole[:, :3]), atol=1e-12)
@@ -55,7 +55,7 @@ def test_half_transforms_and_back():
     np.testing.assert_allclose(restored, REAL, atol=1e-12)
 
 
-def test_of_the_inverse_half_transform_only_one_axis_of_the_right_size_is_settled():
+def test_irdft_is_specified_for_a_single_axis_of_matching_size():
     for axes, size in ((numbers(0, 1), None), (numbers(1), numbers(7)), (numbers(1), numbers(3))):
         assert np.ma.getmaskarray(inverse_half_transform(COMPLEX, axes, size)).all()
     assert inverse_half_transform(COMPLEX[:1], numbers(0)).shape == (0, 5)
@@ -64,7 +64,7 @@ def test_of_the_inverse_half_transform_only_one_axis_of_the_right_size_is_settle
 @pytest.mark.parametrize(
     ("axes", "size"), [((2,), None), ((0, 0), None), ((0, -2), None), ((0,), (0,)), ((0,), (-2,)), ((0,), (1, 2))]
 )
-def test_axes_and_sizes_that_mean_nothing_are_rejected(axes, size):
+def test_invalid_dft_axes_and_sizes_are_rejected(axes, size):
     sizes = None if size is None else numbers(*size)
     for transform in (complex_transform, inverse_half_transform):
         options = {"inverse": False} if transform is complex_transform else {}
@@ -76,7 +76,7 @@ def test_axes_and_sizes_that_mean_nothing_are_rejected(axes, size):
         half_transform(numbers(1, 2), numbers(0))
 
 
-def test_frames_of_a_signal():
+def test_stft_frames():
     signal, window = np.arange(7.0), np.array([1.0, 2.0, 1.0, 0.5])
     array = transform_frames(signal, window, numbers(4), numbers(3), transpose_frames=False)
     frames = np.array([signal[:4], signal[3:]]) * window
@@ -91,7 +91,7 @@ def test_frames_of_a_signal():
             transform_frames(signal, window, numbers(size), numbers(step), transpose_frames=False)
 
 
-def test_inverses_and_what_has_none():
+def test_matrix_inverses_and_singular_matrices():
     matrices = np.array([[[4.0, 1], [2, 1]], [[1, 2], [2, 4]], [[1, np.nan], [0, 1]]])
     assert inverse_matrices(matrices).tolist() == [[[0.5, -0.5], [-1, 2]], [[None] * 2] * 2, [[None] * 2] * 2]
     assert inverse_matrices(matrices[:1], transposed=True).tolist() == [[[0.5, -1], [-0.5, 2]]]
@@ -103,13 +103,13 @@ def test_inverses_and_what_has_none():
 
 
 @pytest.mark.parametrize("right", [-4, -3, -1, 0, 2, 3, 4, 2**62, -(2**62)])
-def test_ones_on_a_diagonal(right):
+def test_eye(right):
     result = ones_on_diagonal(numbers(3), numbers(4), numbers(right), numbers(2), like=np.dtype(np.uint8))
     expected = np.eye(3, 4, right) if abs(right) < 9 else np.zeros((3, 4))
     assert result.tolist() == [expected.tolist()] * 2
 
 
-def test_diagonals_of_no_shape_are_rejected():
+def test_invalid_eye_shapes_are_rejected():
     for rows, batch in ((-1, ()), (2, (-1,)), (2**40, (2**40,))):
         with pytest.raises(InputError):
             ones_on_diagonal(numbers(rows), numbers(4), numbers(0), numbers(*batch), like=np.dtype("f4"))
@@ -117,7 +117,7 @@ def test_diagonals_of_no_shape_are_rejected():
         ones_on_diagonal(numbers(1, 2), numbers(4), numbers(0), like=np.dtype("f4"))
 
 
-def test_random_numbers_of_the_page():
+def test_documented_random_numbers():
     array = uniform_numbers(numbers(2, 3), np.array(50, "int32"), np.array(100, "int32"), key=80, counter=100)
     assert array.tolist() == [[65, 70, 56], [59, 82, 92]]
     array = uniform_numbers(numbers(2, 2), np.array([2], "float64"), np.array([10], "float64"), key=80, counter=100)
@@ -141,7 +141,7 @@ def test_random_numbers_of_the_page():
         ("int64", 0, 2**40, [754523346108, 715238508755, 43615861554, 16312016342]),
     ],
 )
-def test_random_numbers_of_a_mersenne_twister(dtype, low, high, expected):
+def test_random_numbers_of_mersenne_twister(dtype, low, high, expected):
     bounds = np.array(low, dtype), np.array(high, dtype)
     for key, counter in ((80, 100), (80, 0), (2**32 + 80, 1)):  # only the low word of this seed counts
         result = uniform_numbers(numbers(4), *bounds, key=key, counter=counter, twister=True)
@@ -149,7 +149,7 @@ def test_random_numbers_of_a_mersenne_twister(dtype, low, high, expected):
         np.testing.assert_allclose(result, expected, rtol=1e-3 if dtype == "float16" else 1e-6)
 
 
-def test_random_numbers_that_nothing_determines():
+def test_unspecified_random_numbers_are_masked():
     array, two = np.array(1, "float32"), np.array(2, "float32")
     for low, high, key in ((array, two, 0), (two, array, 5), (array, array, 5)):
         assert np.ma.getmaskarray(uniform_numbers(numbers(3), low, high, key=key, counter=0)).all()
@@ -165,13 +165,13 @@ def test_random_numbers_that_nothing_determines():
         ("f2", "f8", "f8"), ("u8", "i1", "f4"), ("?", "?", "?"), ("f2", "u8", "f2"),
     ],
 )  # fmt: skip
-def test_the_type_that_holds_both(first, second, expected):
+def test_promotion_to_a_common_type(first, second, expected):
     for item, other in ((first, second), (second, first)):
         result = convert_both(np.ones(2, item), np.ones((), other), scalars_follow=False, widest=np.dtype("f4"))
         assert [array.dtype for array in result] == [np.dtype(expected)] * 2
 
 
-def test_half_floats_of_two_kinds_and_scalars_that_follow():
+def test_promotion_of_float16_with_bfloat16_and_of_scalars():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     short = np.ones(2, ml_dtypes.bfloat16)
     assert convert_both(short, np.ones(2, "f2"), scalars_follow=False, widest=np.dtype("f4"))[0].dtype == np.float32
@@ -191,12 +191,12 @@ def test_half_floats_of_two_kinds_and_scalars_that_follow():
         ),
     ],
 )
-def test_words_of_a_state_are_those_of_the_published_vectors(state, words):
+def test_philox_words_match_the_published_vectors(state, words):
     result, _ = random_words(np.array([state], np.uint32), sizes=[1, 4])
     assert result.tolist() == [words]
 
 
-def test_the_counter_of_a_state_goes_on_by_blocks_and_wraps_around():
+def test_philox_counter_advances_by_blocks_and_wraps():
     state = np.array([0xFFFFFFFF, 0xFFFFFFFF, 7, 0, 1, 2], np.uint32)
     both, trailing = random_words(state, sizes=[9])
     assert trailing.tolist() == [2, 0, 8, 0, 1, 2]

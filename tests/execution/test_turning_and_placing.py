@@ -19,19 +19,19 @@ def ints(*values: int) -> np.ndarray:
     return np.array(values, np.int64)
 
 
-def test_reverse_by_numbers_and_by_truths() -> None:
+def test_reverse_by_index_and_by_mask() -> None:
     assert reverse_along(SIX, ints(0, 1)).tolist() == [[6, 5, 4], [3, 2, 1]]
     assert reverse_along(SIX, np.array([False, True])).tolist() == [[3, 2, 1], [6, 5, 4]]
     assert reverse_along(SIX, ints()).tolist() == SIX.tolist()
 
 
 @pytest.mark.parametrize("axes", [ints(2), ints(-1), np.array([True]), np.array(0)])
-def test_axes_to_reverse_along_are_dimensions(axes: np.ndarray) -> None:
+def test_reverse_axes_must_be_dimensions(axes: np.ndarray) -> None:
     with pytest.raises(InputError):
         reverse_along(SIX, axes)
 
 
-def test_shifts_of_one_axis_add_up() -> None:
+def test_roll_shifts_of_the_same_axis_add_up() -> None:
     assert roll_along(SIX, ints(1, 1), ints(1, -1)).tolist() == [[2, 3, 1], [5, 6, 4]]
     assert roll_along(SIX, np.array(2**62), ints(0)).tolist() == SIX.tolist()
     assert roll_along(np.zeros((0, 2)), ints(3), ints(0)).shape == (0, 2)
@@ -39,7 +39,7 @@ def test_shifts_of_one_axis_add_up() -> None:
         roll_along(SIX, ints(1, 1), ints(1))
 
 
-def test_parts_are_reversed_for_each_batch() -> None:
+def test_reverse_sequence_per_batch() -> None:
     assert reverse_parts(SIX, np.array([2.0, 3.0]), time_axis=1, batch_axis=0).tolist() == [[2, 1, 3], [6, 5, 4]]
     assert reverse_parts(SIX, ints(1, 2, 1), time_axis=0, batch_axis=1).tolist() == [[1, 5, 3], [4, 2, 6]]
     for lengths in (ints(0, 1), ints(1, 4), np.array([1.5, 1]), np.array([np.nan, 1]), ints(1)):
@@ -50,7 +50,7 @@ def test_parts_are_reversed_for_each_batch() -> None:
 NONE: dict[str, Any] = {"begin_mask": [], "end_mask": []}
 
 
-def test_masks_of_slices() -> None:
+def test_strided_slice_masks() -> None:
     data = np.arange(24).reshape(2, 3, 4)
     new = slice_by_masks(data, ints(0, 1), ints(0, 2), **NONE, new_axis_mask=[1])
     assert new.tolist() == data[np.newaxis, 1:2].tolist()
@@ -76,12 +76,12 @@ def test_masks_of_slices() -> None:
         (ints(0), ints(1), {"new_axis_mask": [1], "shrink_axis_mask": [1]}, NoKernel),
     ],
 )
-def test_slices_that_have_no_meaning(begin, end, masks, error) -> None:
+def test_invalid_slices_are_rejected(begin, end, masks, error) -> None:
     with pytest.raises(error):
         slice_by_masks(SIX, begin, end, **NONE, **masks)
 
 
-def test_slices_are_written() -> None:
+def test_slice_updates() -> None:
     array = write_slices(SIX, SIX[:, :2] * 10, ints(2), ints(0), ints(-1), ints(-1))
     assert array.tolist() == [[1, 20, 10], [4, 50, 40]]
     with pytest.raises(InputError, match="updates"):
@@ -102,14 +102,14 @@ def test_slices_are_written() -> None:
         ("none", True, [10, 2, 27]),
     ],
 )
-def test_updates_of_one_place_are_combined(reduction: str, with_inputs: bool, expected: list[int]) -> None:
+def test_updates_of_the_same_element_are_combined(reduction: str, with_inputs: bool, expected: list[int]) -> None:
     result = combine_elements(
         ints(1, 2, 3), ints(2, 0, -1), ints(20, 10, 27), ints(0), reduction=reduction, with_inputs=with_inputs
     )
     assert result.tolist() == expected
 
 
-def test_truths_are_combined() -> None:
+def test_boolean_updates_are_combined() -> None:
     truths = np.array([True, False])
     for reduction, expected in (("sum", [True, True]), ("prod", [False, False]), ("max", [True, True])):
         array = combine_tuples(truths, ints(0, 1).reshape(2, 1), ~truths, reduction=reduction)
@@ -118,7 +118,7 @@ def test_truths_are_combined() -> None:
         combine_elements(truths, ints(0), truths[:1], ints(0), reduction="mean")
 
 
-def test_tuples_lead_to_blocks_to_all_and_to_one_element() -> None:
+def test_scatter_nd_updates_slices_everything_or_an_element() -> None:
     assert combine_tuples(SIX, ints(1).reshape(1, 1), SIX[:1], reduction="sub").tolist() == [[1, 2, 3], [3, 3, 3]]
     assert combine_tuples(SIX, np.zeros(0, np.int64), SIX * 2).tolist() == (SIX * 2).tolist()
     assert combine_tuples(SIX, ints(0, 1), np.full((1, 1), 9, np.float32)).tolist() == [[1, 9, 3], [4, 5, 6]]
@@ -137,7 +137,7 @@ def test_tuples_lead_to_blocks_to_all_and_to_one_element() -> None:
         ((2**63 - 3, 2**63 - 1, 1), np.int64, [2**63 - 3, 2**63 - 2]),
     ],
 )
-def test_numbers_between(numbers, like, expected) -> None:
+def test_range_between_bounds(numbers, like, expected) -> None:
     result = numbers_between(*map(np.array, numbers), like=np.dtype(like))
     assert (result.tolist(), result.dtype) == (expected, np.dtype(like))
 
@@ -145,12 +145,12 @@ def test_numbers_between(numbers, like, expected) -> None:
 @pytest.mark.parametrize(
     "numbers", [(0, 1, 0), (0.0, np.inf, 1.0), (np.nan, 1.0, 1.0), (0, 2**62, 1), (0.0, 2.0, 0.5), (0.0, 1e300, 1e-300)]
 )
-def test_ranges_without_an_end(numbers) -> None:
+def test_unbounded_ranges_are_rejected(numbers) -> None:
     with pytest.raises(InputError):
         numbers_between(*map(np.array, numbers), like=np.dtype(np.int64))
 
 
-def test_places_that_are_not_zero() -> None:
+def test_non_zero_indices() -> None:
     assert places_not_zero(np.array([[1, 0], [-2, np.nan]])).tolist() == [[0, 1, 1], [0, 0, 1]]
     assert places_not_zero(np.array(3), int32_indices=True).tolist() == [[0]]
     assert places_not_zero(np.array(0.0)).shape == (1, 0)

@@ -93,7 +93,7 @@ def describe(name: str, kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_type_in_a_container_counts(name: str) -> None:
+def test_element_type_of_a_container_is_checked(name: str) -> None:
     *_, values, right, wrong = CASES[name]
     assert specgate.check(describe(name, right), "onnx:17").accepted
     assert specgate.execute(describe(name, right), values, target="onnx:17")
@@ -150,7 +150,7 @@ BODIES: Final = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_bodies_pass_on_the_types_in_containers(name: str) -> None:
+def test_bodies_propagate_types_in_containers(name: str) -> None:
     operator, inputs, body, outputs, rule = BODIES[name]
     counted = [{"elem_type": "INT64", "shape": []}, None] if operator == "Loop" else []
     node = {"op_type": operator, "inputs": [*counted, *inputs], "outputs": outputs, "attributes": {"body": body}}

@@ -39,7 +39,7 @@ def kernels() -> dict[str, list[str]]:
     return texts_by_name
 
 
-def test_all_of_them_are_kernels_of_operators() -> None:
+def test_listed_kernels_belong_to_operators() -> None:
     assert kernels().keys() == undefined._ELEMENTWISE_KERNELS | undefined._MOVED_ARGUMENTS.keys() | undefined._SIZES
 
 
@@ -150,7 +150,7 @@ def bucket_model(folder, *, dropped: bool):
 DISTANCE = np.arange(-3, 4)[:, None] * np.array([1, 5, 40])
 
 
-def test_undefined_elements_that_a_choice_drops(tmp_path) -> None:
+def test_undefined_elements_dropped_by_where(tmp_path) -> None:
     pytest.importorskip("onnx")
     result = run_model(bucket_model(tmp_path, dropped=True), {"distance": DISTANCE})["turned"]
     assert not undefined.is_undefined(result)
@@ -160,13 +160,13 @@ def test_undefined_elements_that_a_choice_drops(tmp_path) -> None:
     assert np.array_equal(result, np.where(far < 8, far, np.minimum(8 + steps, 15)).astype(int).T)
 
 
-def test_undefined_elements_that_are_chosen_stay_undefined(tmp_path) -> None:
+def test_undefined_elements_selected_by_where_stay_undefined(tmp_path) -> None:
     pytest.importorskip("onnx")
     result = run_model(bucket_model(tmp_path, dropped=False), {"distance": DISTANCE})["turned"]
     assert np.array_equal(np.ma.getmaskarray(result), (DISTANCE == 0).T)
 
 
-def test_what_mixes_elements_is_rejected(tmp_path) -> None:
+def test_kernels_that_mix_undefined_elements_are_rejected(tmp_path) -> None:
     onnx = pytest.importorskip("onnx")
     path = bucket_model(tmp_path, dropped=False)
     model = onnx.load(path)

@@ -423,7 +423,7 @@ SIZES: list[Any] = [
 @pytest.mark.parametrize(
     ("operator", "arrays", "outputs", "attributes", "page", "builds"), CASES, ids=[each[0] for each in CASES]
 )
-def test_values_are_those_of_the_page_or_of_the_build(operator, arrays, outputs, attributes, page, builds):
+def test_values_depend_on_the_basis(operator, arrays, outputs, attributes, page, builds):
     for basis, expected in (("documented", page), ("observed", builds)):
         result = compute(operator, arrays, outputs, attributes, basis)
         for mine, theirs in zip(result, expected, strict=True):
@@ -431,7 +431,7 @@ def test_values_are_those_of_the_page_or_of_the_build(operator, arrays, outputs,
 
 
 @pytest.mark.parametrize(("operator", "arrays", "outputs", "attributes", "builds"), SIZES, ids=[s[0] for s in SIZES])
-def test_sizes_of_outputs_decide_where_builds_take_any(operator, arrays, outputs, attributes, builds):
+def test_output_sizes_decide_where_builds_accept_any(operator, arrays, outputs, attributes, builds):
     assert compute(operator, arrays, outputs, attributes, "observed") == builds
     with pytest.raises(InputError):
         compute(operator, arrays, outputs, attributes, "documented")

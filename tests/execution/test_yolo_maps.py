@@ -31,7 +31,7 @@ def test_coordinates_score_and_classes_of_each_region() -> None:
         np.testing.assert_allclose(array[batch, 7 * region : 7 * region + 7, row, column], expected, rtol=1e-12)
 
 
-def test_classes_that_do_not_exclude_each_other() -> None:
+def test_independent_classes_use_sigmoid() -> None:
     array = activate_predictions(DATA, coordinates=4, classes=2, regions=9, mask=[3, 7], exclusive=False)
     assert array.shape == DATA.shape
     for batch, channel, row, column in np.ndindex(*DATA.shape):
@@ -41,11 +41,11 @@ def test_classes_that_do_not_exclude_each_other() -> None:
 
 
 @pytest.mark.parametrize(("first", "last", "shape"), [(1, 3, (2, 84)), (0, 1, (28, 2, 3)), (2, 2, (2, 14, 2, 3))])
-def test_dimensions_become_one(first: int, last: int, shape: tuple[int, ...]) -> None:
+def test_region_yolo_flattens_dimensions(first: int, last: int, shape: tuple[int, ...]) -> None:
     assert activate_predictions(DATA, coordinates=4, classes=2, regions=2, first=first, last=last).shape == shape
 
 
-def test_predictions_that_do_not_fit_are_rejected() -> None:
+def test_mismatched_predictions_are_rejected() -> None:
     with pytest.raises(NoKernel, match="14 channels"):
         activate_predictions(DATA, coordinates=4, classes=3, regions=2)
     with pytest.raises(NoKernel, match="-2 coordinates"):
@@ -56,7 +56,7 @@ def test_predictions_that_do_not_fit_are_rejected() -> None:
         activate_predictions(DATA, coordinates=4, classes=2, regions=2, first=3, last=1)
 
 
-def test_elements_go_where_darknet_puts_them() -> None:
+def test_reorg_yolo_matches_darknet() -> None:
     """Darknet's loops, with planes larger than the input when written, smaller when read."""
     batch, channels, rows, columns, block = 2, 8, 4, 6, 2
     data = np.arange(batch * channels * rows * columns).reshape(batch, channels, rows, columns)
@@ -72,7 +72,7 @@ def test_elements_go_where_darknet_puts_them() -> None:
     assert array.reshape(-1).tolist() == expected.tolist()
 
 
-def test_blocks_that_do_not_fit_are_rejected() -> None:
+def test_indivisible_blocks_are_rejected() -> None:
     with pytest.raises(InputError, match="does not divide"):
         channels_of_places(np.zeros((1, 4, 3, 2)), block=2)
     with pytest.raises(InputError, match="block size 0"):

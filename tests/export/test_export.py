@@ -72,7 +72,7 @@ BROKEN: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("damage", BROKEN.values(), ids=BROKEN.keys())
-def test_the_schema_rejects_what_is_wrong(damage) -> None:
+def test_schema_rejects_damaged_documents(damage) -> None:
     (text,) = export(ExportScope(("directml",), ("ONE_HOT",)))
     document = json.loads(text)
     assert problems("document", document) == []
@@ -98,7 +98,7 @@ def test_every_member_is_described() -> None:
 
 
 @pytest.mark.slow
-def test_a_question_of_the_field() -> None:
+def test_query_of_a_field() -> None:
     """INT64 indices of ONE_HOT at 2.1 are documented as unsupported, but builds accept them."""
     entries = at(whole(), "directml", "ONE_HOT", "2.1")
     assert "INT64" not in entries["documented"]["fields"]["IndicesTensor"]["types"]
@@ -117,7 +117,7 @@ def test_names_in_rules_are_explained() -> None:
     assert gemm["define"]["rows"] == "A.sizes[0] if transA == 0 else A.sizes[1]"
 
 
-def test_each_level_is_in_one_entry() -> None:
+def test_each_level_has_exactly_one_entry() -> None:
     for name, operator in EVERY:
         entries = whole()["dialects"][name]["operators"][operator]
         assert sorted(level for e in entries["resolved"] for level in e["levels"]) == sorted(entries["levels"])
@@ -125,7 +125,7 @@ def test_each_level_is_in_one_entry() -> None:
         assert len(set(contents)) == len(contents)
 
 
-def takes(bounds: dict[str, Any] | None, number: int) -> bool:
+def bounds_accept(bounds: dict[str, Any] | None, number: int) -> bool:
     if bounds is None:
         return True
     if "only" in bounds:
@@ -133,12 +133,12 @@ def takes(bounds: dict[str, Any] | None, number: int) -> bool:
     return bool(bounds["min"] <= number <= bounds.get("max", number))
 
 
-def hold(bounds: Bounds | None, number: int) -> bool:
+def parsed_bounds_accept(bounds: Bounds | None, number: int) -> bool:
     return bounds is None or number in bounds
 
 
 @given(st.data())
-def test_cells_are_those_of_the_tables(data) -> None:
+def test_cells_match_the_tables(data) -> None:
     name, operator = data.draw(st.sampled_from(EVERY))
     spec = dialect(name).operator(operator)
     level = data.draw(st.sampled_from(list(spec.levels)))
@@ -165,8 +165,8 @@ def test_cells_are_those_of_the_tables(data) -> None:
                     cell.types is None or type_ in cell.types
                 )
             for number in range(-1, 12):
-                assert takes(message[field].get("ranks"), number) == hold(cell.ranks, number)
-                assert takes(message[field].get("range"), number) == hold(cell.range, number)
+                assert bounds_accept(message[field].get("ranks"), number) == parsed_bounds_accept(cell.ranks, number)
+                assert bounds_accept(message[field].get("range"), number) == parsed_bounds_accept(cell.range, number)
             if cell.values is not None:
                 assert message[field]["values"] == list(cell.values)
 
@@ -177,7 +177,7 @@ SAMPLE = ("ONE_HOT", "GEMM", "GATHER", "CAST", "ELEMENT_WISE_ADD", "CONVOLUTION"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", SAMPLE)
-def test_types_are_answered_as_check_answers(operator) -> None:
+def test_types_match_the_verdicts_of_check(operator) -> None:
     spec = dialect("directml").operator(operator)
     example = next(iter(spec.table.examples.values()))["descriptor"]
     questions = 0
@@ -199,7 +199,7 @@ def test_types_are_answered_as_check_answers(operator) -> None:
 
 
 @pytest.mark.parametrize(("name", "operator"), [("directml", "GEMM"), ("onnx", "OneHot"), ("openvino", "Gather")])
-def test_types_are_those_of_support(name, operator) -> None:
+def test_types_match_the_support_rows(name, operator) -> None:
     shown = specgate.support(name, operator)
     for row in shown["rows"]:
         for level in row["levels"]:
@@ -251,7 +251,7 @@ def test_an_export_replaces_an_earlier_one(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("index", [None, "{}", '{"schema": "other/1", "dialects": {}}', "[" * 100_000])
-def test_a_folder_of_something_else_stays_as_it_is(index, tmp_path, capsys) -> None:
+def test_unrelated_folder_is_not_overwritten(index, tmp_path, capsys) -> None:
     (tmp_path / "precious.txt").write_text("mine", encoding="utf-8")
     if index is not None:
         (tmp_path / "index.json").write_text(index, encoding="utf-8")
@@ -261,7 +261,7 @@ def test_a_folder_of_something_else_stays_as_it_is(index, tmp_path, capsys) -> N
     assert contents(tmp_path) == before
 
 
-def test_an_index_takes_nothing_outside_away(tmp_path) -> None:
+def test_hostile_index_removes_no_files_outside(tmp_path) -> None:
     folder, precious = tmp_path / "tables", tmp_path / "precious.json"
     folder.mkdir()
     precious.touch()
@@ -281,7 +281,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG.keys())
-def test_what_cannot_be_exported(options, message, capsys) -> None:
+def test_invalid_exports_are_rejected(options, message, capsys) -> None:
     assert main(["export", *options]) == 2
     caught = capsys.readouterr()
     assert message in caught.err
@@ -298,6 +298,6 @@ def test_the_command_line_has_every_format(capsys) -> None:
 
 
 @pytest.mark.parametrize("options", [["--levels", "5.0"], ["--no-text"]])
-def test_what_only_programs_that_check_have_is_rejected_elsewhere(options, capsys) -> None:
+def test_cpp_options_are_rejected_for_other_formats(options, capsys) -> None:
     assert main(["export", "json", "--operator", "ONE_HOT", *options]) == 2
     assert "for cpp" in capsys.readouterr().err

@@ -18,7 +18,7 @@ COUNT = int(os.environ.get("SPECGATE_FUZZ_COUNT", "300"))
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_reader_answers_or_rejects(reader: str, tmp_path: Path) -> None:
+def test_reader_accepts_or_rejects(reader: str, tmp_path: Path) -> None:
     if reader == "onnx":
         pytest.importorskip("onnx")
     if reader == "dml_graph":

@@ -47,7 +47,7 @@ def test_fields_stay_in_the_order_of_the_table() -> None:
     assert descriptor.fields["InputTensor"].type == "FLOAT16"
 
 
-def test_tensors_are_set_by_their_places_also_in_an_array() -> None:
+def test_tensors_are_replaced_by_path_including_arrays() -> None:
     item, two = tensor("FLOAT32", (1,)), tensor("FLOAT32", (2,))
     joined = Descriptor("directml", "JOIN", {"InputTensors": [item, item], "OutputTensor": two, "Axis": 0})
     descriptor = replace_tensors(joined, {"InputTensors[1]": two})
@@ -55,7 +55,7 @@ def test_tensors_are_set_by_their_places_also_in_an_array() -> None:
     assert joined.fields["InputTensors"] == [item, item]
 
 
-def test_a_constant_keeps_as_many_elements_as_its_tensor_has() -> None:
+def test_resized_constant_matches_its_tensor_size() -> None:
     constant = tensor("INT64", (3,), value=(7, 8, 9))
     assert resize_tensor(constant, (5,)).value == (7, 8, 9, 7, 8)
     assert resize_tensor(constant, (2,)).value == (7, 8)
@@ -69,12 +69,12 @@ def test_another_size_keeps_strides_and_drops_the_total_size() -> None:
 
 
 @pytest.mark.parametrize(("steps", "sizes"), [(2, (1, 1, 4, 5)), (-1, (5,)), (-3, ()), (0, (4, 5))])
-def test_leading_dimensions_come_and_go(steps: int, sizes: tuple[int, ...]) -> None:
+def test_leading_dimensions_are_added_and_removed(steps: int, sizes: tuple[int, ...]) -> None:
     result = add_dimensions(Descriptor("onnx", "Relu", {"X": tensor("FLOAT", (4, 5))}), ["X"], steps)
     assert result.fields["X"].sizes == sizes
 
 
-def test_tensors_that_are_alike_change_together_or_alone() -> None:
+def test_equal_tensors_change_together_or_separately() -> None:
     base = Descriptor(
         "onnx", "Add", {"A": tensor("FLOAT", (2,)), "B": tensor("FLOAT", (1, 2)), "C": tensor("INT8", (2,))}
     )
@@ -83,7 +83,7 @@ def test_tensors_that_are_alike_change_together_or_alone() -> None:
     assert {t.type for _, t in retype_tensors(base, ["A", "B"], "DOUBLE").tensors()} == {"DOUBLE", "INT8"}
 
 
-def test_a_dimension_more_has_its_numbers_in_every_array() -> None:
+def test_added_dimension_extends_every_array() -> None:
     descriptor = change_depth(pooling(), POOLING, 1)
     assert descriptor.fields["InputTensor"].sizes == (1, 2, 5, 6, 6)
     assert descriptor.fields["OutputTensor"].sizes == (1, 2, 4, 5, 5)
@@ -92,13 +92,13 @@ def test_a_dimension_more_has_its_numbers_in_every_array() -> None:
     assert change_depth(descriptor, POOLING, 1, drop_dimension=True) == pooling()
 
 
-def test_beginnings_and_ends_of_one_array_both_get_the_dimension() -> None:
+def test_added_dimension_extends_both_halves_of_pads() -> None:
     pads = Descriptor("onnx", "Pad", {"data": tensor("FLOAT", (2, 3)), "pads": [1, 2, 3, 4]})
     descriptor = change_depth(pads, dialect("onnx").operator("Pad"), 1)
     assert descriptor.fields["pads"] == [1, 2, 2, 3, 4, 4]
 
 
-def test_a_type_changes_within_graphs_too() -> None:
+def test_type_changes_inside_graphs() -> None:
     """A loop's body must accept the loop's inputs."""
     number, truth = tensor("INT64", ()), tensor("BOOL", ())
     body = GraphDesc((number, truth, tensor("FLOAT", (2,))), (truth, tensor("FLOAT", (2,))))

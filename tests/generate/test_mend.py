@@ -19,7 +19,7 @@ def example(name: str, operator: str, level: str) -> Descriptor:
     return make_concrete(next(examples_at(dialect(name).operator(operator), level)))
 
 
-def test_a_valid_one_stays_as_it_is() -> None:
+def test_valid_descriptor_is_unchanged() -> None:
     descriptor = example("directml", "ONE_HOT", "6.4")
     side = dialect("directml").operator("ONE_HOT").resolve("6.4")
     assert side is not None
@@ -46,7 +46,7 @@ def test_one_hot_is_repaired(field: str, change: dict[str, object]) -> None:
     assert accepts(result, "6.4", "documented")
 
 
-def test_what_is_to_stay_stays_or_nothing_is_found() -> None:
+def test_repair_keeps_protected_fields_or_fails() -> None:
     base = example("directml", "ELEMENT_WISE_ADD1", "6.4")
     side = dialect("directml").operator("ELEMENT_WISE_ADD1").resolve("6.4")
     assert side is not None
@@ -59,7 +59,7 @@ def test_what_is_to_stay_stays_or_nothing_is_found() -> None:
     assert repair_descriptor(broken, [side], PICK, lambda d: d == broken) is None
 
 
-def test_constants_fit_the_rest_and_the_rest_stays() -> None:
+def test_generated_constants_match_the_other_fields() -> None:
     reshape = Descriptor(
         "onnx",
         "Reshape",
@@ -71,7 +71,7 @@ def test_constants_fit_the_rest_and_the_rest_stays() -> None:
     assert accepts(Descriptor("onnx", "Reshape", entries), "21", "documented")
 
 
-def test_constants_that_are_given_are_kept() -> None:
+def test_existing_constants_are_kept() -> None:
     reshape = {
         "data": tensor("FLOAT", (4,)),
         "shape": tensor("INT64", (1,), value=(4,)),
@@ -83,7 +83,7 @@ def test_constants_that_are_given_are_kept() -> None:
     assert isinstance(bare["data"], TensorDesc)
 
 
-def test_no_numbers_are_made_for_texts() -> None:
+def test_no_numeric_constants_for_strings() -> None:
     encoded = {
         "X": tensor("STRING", (2,)),
         "Y": tensor("FLOAT", (2, 1)),

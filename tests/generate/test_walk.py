@@ -26,7 +26,7 @@ from tests.paths import ROOT
      ("openvino", "OneHot", "opset1")],
 )  # fmt: skip
 @pytest.mark.parametrize("basis", ["documented", "observed", "both"])
-def test_all_that_is_drawn_is_accepted_and_small(name, operator, level, basis) -> None:
+def test_drawn_descriptors_are_accepted_and_small(name, operator, level, basis) -> None:
     source = valid_descriptors(dialect(name).operator(operator), level, basis)
     pick = Random(5).randint
     for _ in range(100):
@@ -58,7 +58,7 @@ def test_draws_differ() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", ["ONE_HOT", "CONVOLUTION", "GEMM", "SLICE1", "PADDING", "MAX_POOLING2"])
-def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -> None:
+def test_every_type_rank_and_enum_value_of_a_row_is_covered(operator: str) -> None:
     source = valid_descriptors(dialect("directml").operator(operator), "6.4")
     result = set().union(*(features(result, source.spec) for result in source.descriptors))
     assert required_features(source.sides) - result == set()
@@ -73,13 +73,13 @@ def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -
         pytest.param("onnx", "Loop", "28", id="where rows name more than else is kept"),
     ],
 )
-def test_all_types_that_rows_name_are_collected(name: str, operator: str, level: str) -> None:
+def test_all_types_of_support_rows_are_covered(name: str, operator: str, level: str) -> None:
     source = valid_descriptors(dialect(name).operator(operator), level)
     result = set().union(*(descriptor_features(result, source.sides) for result in source.descriptors))
     assert {feature for feature in required_features(source.sides) - result if feature[0] == "type"} == set()
 
 
-def test_a_table_without_examples_is_walked_too() -> None:
+def test_table_without_examples_is_walked() -> None:
     bare = [(n, o) for n, o in operators(("onnx",)) if not dialect(n).operator(o).table.examples]
     assert bare
     for name, operator in bare:
@@ -87,7 +87,7 @@ def test_a_table_without_examples_is_walked_too() -> None:
         assert valid_descriptors(spec, list(spec.levels)[-1]).descriptors, operator
 
 
-def test_where_nothing_is_found_the_message_names_what_rejects_most(monkeypatch) -> None:
+def test_failed_walk_names_the_most_frequent_rejection(monkeypatch) -> None:
     monkeypatch.setattr("specgate.generate.walk.accepts", lambda *_: False)
     walk = Walk(dialect("directml").operator("ONE_HOT"), "2.0", "documented")
     with pytest.raises(InputError, match=r"no valid descriptor of directml ONE_HOT at 2\.0 .*most frequent rejection"):
@@ -95,7 +95,7 @@ def test_where_nothing_is_found_the_message_names_what_rejects_most(monkeypatch)
 
 
 @pytest.mark.slow
-def test_what_is_broken_has_the_finding_that_is_named_and_few_others() -> None:
+def test_broken_descriptors_have_the_named_finding() -> None:
     spec = dialect("directml").operator("CONVOLUTION")
     source = broken_descriptors(spec, "6.4")
     pick = Random(4).randint
@@ -110,7 +110,7 @@ def test_what_is_broken_has_the_finding_that_is_named_and_few_others() -> None:
             assert outcome.how
 
 
-def test_inputs_are_small_by_a_limit_that_the_documentation_names() -> None:
+def test_inputs_are_limited_to_the_documented_size() -> None:
     assert MAX_ELEMENTS == {"input": 256, "output": 4096}
 
 
@@ -127,7 +127,7 @@ def test_campaigns_need_no_hypothesis() -> None:
     assert done.stdout.strip() == "20", done.stderr
 
 
-def test_values_of_graphs_have_the_types_of_their_dialect() -> None:
+def test_graph_values_have_types_of_their_dialect() -> None:
     for name, word in (("onnx", "FLOAT"), ("openvino", "f32")):
         assert objects(dialect(name), "graph")[1].outputs[0].type == word
     assert objects(dialect("openvino"), "int") == ()

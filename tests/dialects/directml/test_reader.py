@@ -77,7 +77,7 @@ def test_forms(data: dict[str, Any]) -> None:
     assert read(data).plain
 
 
-def test_the_guides_fully_defined_tensor() -> None:
+def test_fully_defined_tensor_of_the_guide() -> None:
     raw = {
         "Type": "DML_TENSOR_TYPE_BUFFER",
         "Desc": {
@@ -111,7 +111,7 @@ def test_flags(written: Any, flags: int | None) -> None:
     assert read_tensor({"DataType": "INT8", "Sizes": [1], "Flags": written}, "T").flags == flags
 
 
-def test_sizes_that_only_specgate_takes() -> None:
+def test_symbolic_and_unknown_sizes() -> None:
     new_tensor = read_tensor({"DataType": "INT8", "Sizes": [None, "N", 3]}, "T")
     assert new_tensor.sizes == (None, Symbol("N"), 3)
     assert not read(with_tensor({"DataType": "INT8", "Sizes": ["N"]})).plain
@@ -226,7 +226,7 @@ MISTAKES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("data", "message"), MISTAKES.values(), ids=MISTAKES.keys())
-def test_mistakes(data: Any, message: str) -> None:
+def test_invalid_descriptors_are_rejected(data: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read_dict(data, "directml")
     assert str(caught.value).startswith(message)
@@ -250,7 +250,7 @@ SPELLINGS: dict[str, tuple[dict[str, Any], TensorDesc]] = {
 
 
 @pytest.mark.parametrize(("raw", "expected"), SPELLINGS.values(), ids=SPELLINGS.keys())
-def test_numbers_of_words(raw: dict[str, Any], expected: TensorDesc) -> None:
+def test_enum_values_as_numbers(raw: dict[str, Any], expected: TensorDesc) -> None:
     assert read_tensor(raw if "Desc" in raw else {**raw, "Sizes": [2]}, "T") == expected
 
 
@@ -268,7 +268,7 @@ def test_every_operator_has_its_number() -> None:
     assert len(set(numbers.values())) == len(numbers)
 
 
-def test_no_operator_of_that_number() -> None:
+def test_unknown_operator_number() -> None:
     with pytest.raises(NoTable, match=r"^DirectML has no operator with the number 99999$"):
         read({**PLAIN, "type": 99999})
 
@@ -286,7 +286,7 @@ UNKNOWN_WORDS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("raw", "message"), UNKNOWN_WORDS.values(), ids=UNKNOWN_WORDS.keys())
-def test_a_word_that_does_not_exist_is_a_finding(raw: dict[str, Any], message: str) -> None:
+def test_unknown_enum_name_is_a_finding(raw: dict[str, Any], message: str) -> None:
     verdict = check(tensor_without(**raw), "directml:6.4")
     assert verdict.accepted is False
     (result,) = verdict.findings
@@ -295,7 +295,7 @@ def test_a_word_that_does_not_exist_is_a_finding(raw: dict[str, Any], message: s
     assert not result.levels
 
 
-def test_an_unknown_type_where_no_row_lists_types() -> None:
+def test_unknown_type_without_listed_types_is_a_finding() -> None:
     """FOLD's page lists no types, but unknown words are rejected."""
     fold = {"type": "DML_OPERATOR_FOLD", "desc": {"InputTensor": {"DataType": "FLOAT33", "Sizes": [1, 4, 4]}}}
     ids = [finding.id for finding in check(fold, "directml:6.4").findings]
@@ -303,7 +303,7 @@ def test_an_unknown_type_where_no_row_lists_types() -> None:
 
 
 @pytest.mark.parametrize("mode", ["NOPE", 99, "99"])
-def test_an_unknown_enum_value_is_a_finding_that_lists_the_words(mode: Any) -> None:
+def test_unknown_enum_value_finding_lists_the_names(mode: Any) -> None:
     tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 1]}
     desc = {
         "InputTensor": tensor,
@@ -320,7 +320,7 @@ def test_an_unknown_enum_value_is_a_finding_that_lists_the_words(mode: Any) -> N
     assert "CONSTANT, EDGE, REFLECTION, SYMMETRIC" in result.message
 
 
-def test_place_in_a_file() -> None:
+def test_location_in_a_file() -> None:
     with pytest.raises(InputError, match=r"^dispatchables/a\.OutputTensor\.Sizes\[1\]: expected an integer") as caught:
         read(tensor_without(Sizes=[1, -1]), "dispatchables/a")
     assert caught.value.place == "dispatchables/a.OutputTensor.Sizes[1]"
@@ -420,7 +420,7 @@ VALUES: dict[str, tuple[str, Any, Any]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("field", "raw", "value"), VALUES.values(), ids=VALUES.keys())
-def test_values_of_every_kind(scratch, field: str, raw: Any, value: Any) -> None:
+def test_values_of_every_attribute_kind(scratch, field: str, raw: Any, value: Any) -> None:
     scratch(kinds=KINDS)
     result = read({"type": "KINDS", "desc": {field: raw}})
     assert result.fields == {field: value}
@@ -440,7 +440,7 @@ def test_written_values_of_new_kinds(scratch) -> None:
     assert write(read({"type": "KINDS", "desc": desc}))["desc"] == desc
 
 
-def test_unknown_sizes_inside_operators_are_seen(scratch) -> None:
+def test_unknown_sizes_in_nested_operators_are_detected(scratch) -> None:
     scratch(kinds=KINDS)
     fused = {"type": "KINDS", "desc": {"Inputs": [{"DataType": "INT8", "Sizes": ["N"]}]}}
     assert not read({"type": "KINDS", "desc": {"Fused": fused}}).plain
@@ -456,7 +456,7 @@ def nest(times: int) -> dict[str, Any]:
 
 
 @pytest.mark.timeout(240)
-def test_operators_nested_without_end(scratch) -> None:
+def test_endlessly_nested_operators_are_rejected(scratch) -> None:
     scratch(kinds=KINDS)
     assert read(write(read(nest(2)))) == read(nest(2))
     endless = nest(1)
@@ -470,7 +470,7 @@ def test_operators_nested_without_end(scratch) -> None:
 
 
 @pytest.mark.timeout(240)
-def test_an_endless_operator_is_not_written(scratch) -> None:
+def test_self_containing_operator_is_not_written(scratch) -> None:
     scratch(kinds=KINDS)
     fields: dict[str, Any] = {}
     fields["Fused"] = result = Descriptor("directml", "KINDS", fields)
@@ -484,7 +484,7 @@ def test_an_operator_without_a_table_inside_another(scratch) -> None:
         read({"type": "KINDS", "desc": {"Fused": {"type": "DML_OPERATOR_KIND", "desc": {}}}})
 
 
-def test_not_a_number_survives(scratch) -> None:
+def test_nan_round_trips(scratch) -> None:
     scratch(kinds=KINDS)
     descriptor = read({"type": "KINDS", "desc": {"Ratio": "NaN", "Scales": [float("nan")]}})
     assert write(descriptor)["desc"] == {"Ratio": "nan", "Scales": ["nan"]}
@@ -552,11 +552,11 @@ def test_bad_values_of_every_kind(scratch, field: str, raw: Any, message: str) -
     assert str(caught.value) == message
 
 
-def test_written_short() -> None:
+def test_short_forms_are_written() -> None:
     assert write(read(FORMS["full type"])) == PLAIN
 
 
-def test_round_trip_of_everything_a_tensor_has() -> None:
+def test_round_trip_of_every_tensor_field() -> None:
     result = TensorDesc("INT8", (1, None, Symbol("N")), (3, 2, 1), 64, 16, 1)
     assert read_tensor(write_tensor(result), "T") == result
     assert write_tensor(TensorDesc("INT8", (2,))) == {"DataType": "INT8", "Sizes": [2]}
@@ -566,7 +566,7 @@ def test_round_trip_of_everything_a_tensor_has() -> None:
 @pytest.mark.parametrize(
     "data", [{}, {"type": "OneHot", "data": {}}, {"op_type": "OneHot"}, {"type": ["x"], "desc": {}}, {"desc": {}}]
 )
-def test_what_is_none(data: dict[str, Any]) -> None:
+def test_values_that_are_not_descriptors(data: dict[str, Any]) -> None:
     assert not is_descriptor(data)
 
 
@@ -574,7 +574,7 @@ def test_what_is_none(data: dict[str, Any]) -> None:
     ("key", "hint"),
     [("binding", "did you mean bindings?"), ("foo", "expected type, desc"), ("$schema", "expected type")],
 )
-def test_a_key_beside_type_and_desc_is_one_that_dxdispatch_takes(key, hint):
+def test_extra_keys_are_limited_to_those_of_dxdispatch(key, hint):
     tensor = {"DataType": "FLOAT32", "Sizes": [1]}
     plain = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}
     accepted = {"bindings": {}, "dmlCompileType": "DmlCompileOp", "executionFlags": []}

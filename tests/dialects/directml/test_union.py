@@ -39,7 +39,7 @@ def test_the_member_of_each_type(kind: str) -> None:
         fill({}, kind)
 
 
-def test_half_floats_by_their_bits() -> None:
+def test_float16_by_bit_pattern() -> None:
     assert fill({"UInt16": 0x3C00}, "FLOAT16") == 1.0
     assert fill({"UInt16": 0xFBFF}, "FLOAT16") == -65504.0
     assert fill({"UInt16": 0x0001}, "FLOAT16") == 2.0**-24
@@ -47,7 +47,7 @@ def test_half_floats_by_their_bits() -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MEMBERS if "INT" in kind])
-def test_integers_to_their_ends(kind: str) -> None:
+def test_integer_limits(kind: str) -> None:
     bits = int(kind.strip("UINT"))
     low, high = (0, 2**bits - 1) if kind.startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     assert [fill({MEMBERS[kind]: end}, kind) for end in (low, high)] == [low, high]
@@ -56,7 +56,7 @@ def test_integers_to_their_ends(kind: str) -> None:
             fill({MEMBERS[kind]: beyond}, kind)
 
 
-def test_floating_numbers_and_words() -> None:
+def test_floats_and_special_float_names() -> None:
     assert fill({"Float32": -2.5}, "FLOAT32") == -2.5
     assert fill({"Float64": "-inf"}, "FLOAT64") == -math.inf
     for wrong in ("many", {"Float32": 1}, [1]):
@@ -65,12 +65,12 @@ def test_floating_numbers_and_words() -> None:
 
 
 @pytest.mark.parametrize("kind", ["UINT4", "INT4", "UNKNOWN", "FLOAT8"])
-def test_an_object_needs_a_type_that_has_a_member(kind: str) -> None:
+def test_object_requires_a_type_with_a_member(kind: str) -> None:
     with pytest.raises(InputError, match=rf"Value: .* number, found {{'Int32': 1}}; '{kind}' has no member of DML_"):
         fill({"Int32": 1}, kind)
 
 
-def test_an_object_needs_a_type() -> None:
+def test_object_requires_a_type() -> None:
     with pytest.raises(InputError, match=r"Value: expected a number, found \{'Int32': 1\}$"):
         fill({"Int32": 1}, None)
 

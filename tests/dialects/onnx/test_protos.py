@@ -31,7 +31,7 @@ INFOS = {
 }
 
 
-def test_a_node_with_its_types():
+def test_node_with_types():
     descriptor = from_node_proto((NODE, INFOS), opset=17)
     assert descriptor == Descriptor(
         "onnx",
@@ -55,7 +55,7 @@ def test_a_node_without_types():
     assert specgate.check(NODE, "onnx:17").accepted is None
 
 
-def test_check_takes_nodes_and_pairs():
+def test_check_accepts_nodes_and_pairs():
     infos = {
         name: helper.make_tensor_value_info(name, kind, shape)
         for name, kind, shape in [
@@ -83,7 +83,7 @@ EXAMPLES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("operator", "name"), EXAMPLES)
-def test_examples_make_valid_nodes_that_read_the_same(operator, name):
+def test_examples_become_valid_nodes_and_round_trip(operator, name):
     spec = dialect("onnx").operator(operator)
     example = spec.table.examples[name]
     level = levels_of_example(spec, example)[-1]
@@ -147,7 +147,7 @@ def test_constants_round_trip(kind, values):
     assert from_node_proto((node, infos), 17).fields["values"].value is None
 
 
-def test_attributes_of_another_kind_stay_oddities():
+def test_attributes_of_wrong_kind_are_oddities():
     node = helper.make_node("OneHot", ["i", "d", "v"], ["o"], axis=1.5, beta="x", gammas=[1, 2])
     descriptor = from_node_proto(node)
     assert [(o.code, o.where, o.value) for o in descriptor.oddities] == [
@@ -165,7 +165,7 @@ def test_custom_domains_are_named():
     assert from_node_proto(helper.make_node("OneHot", ["i"], ["o"], domain="ai.onnx")).operator == "OneHot"
 
 
-def test_values_that_are_no_tensors_have_the_types_that_schemas_spell():
+def test_non_tensor_types_are_written_like_in_schemas():
     element = helper.make_tensor_type_proto(TensorProto.FLOAT, [1])
     sequence = helper.make_sequence_type_proto(element)
     types = {
@@ -199,19 +199,19 @@ OPAQUE = opaque()
         ((NODE, {"d": TensorProto(name="d", data_type=7, dims=[3], raw_data=b"x")}), "the tensor cannot be read"),
     ],
 )
-def test_what_is_no_node(node, complaint):
+def test_invalid_nodes_are_rejected(node, complaint):
     with pytest.raises(InputError, match=complaint):
         from_node_proto(node)
 
 
-def test_a_sequence_is_a_type_of_its_own():
+def test_sequence_is_a_separate_type():
     kind = helper.make_value_info("i", helper.make_sequence_type_proto(INFOS["v"]))
     verdict = specgate.check((NODE, {**INFOS, "i": kind}), "onnx:17")
     assert [finding.id for finding in verdict.findings] == ["onnx/OneHot/indices.type"]
     assert "seq(tensor(float))" in verdict.findings[0].message
 
 
-def test_a_number_that_is_no_type_is_a_finding():
+def test_unknown_type_number_is_a_finding():
     verdict = specgate.check((NODE, {**INFOS, "i": helper.make_tensor_type_proto(99, [1])}), "onnx:17")
     assert [finding.id for finding in verdict.findings] == ["onnx/OneHot/indices.unknown-word"]
 

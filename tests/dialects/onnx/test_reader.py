@@ -75,7 +75,7 @@ def test_shapes(shape: Any, sizes: Any) -> None:
     assert read({**NODE, "inputs": [{"elem_type": "INT64", "shape": shape}]}).fields["indices"].sizes == sizes
 
 
-def test_nothing_known_of_a_tensor() -> None:
+def test_tensor_without_type_and_shape() -> None:
     assert read({**NODE, "inputs": [{}]}).fields["indices"] == TensorDesc(None, None)
 
 
@@ -103,7 +103,7 @@ def test_versions(opset: Any) -> None:
     assert read({**NODE, "opset": opset}).version == "13"
 
 
-def test_inputs_left_out() -> None:
+def test_omitted_inputs() -> None:
     descriptor = read({**NODE, "inputs": [None, DEPTH, None]})
     assert list(descriptor.fields) == ["depth", "axis"]
 
@@ -158,14 +158,14 @@ MISTAKES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("data", "message"), MISTAKES.values(), ids=MISTAKES.keys())
-def test_mistakes(data: Any, message: str) -> None:
+def test_invalid_descriptors_are_rejected(data: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(data)
     assert str(caught.value).startswith(message)
     assert len(str(caught.value)) < 500
 
 
-def test_place_in_a_file() -> None:
+def test_location_in_a_file() -> None:
     with pytest.raises(InputError, match=r"^nodes\[2\]\.inputs\[0\]\.shape\[0\]: expected a size"):
         read(with_indices(shape=[-1]), "nodes[2]")
 
@@ -271,7 +271,7 @@ def test_written() -> None:
     assert {key: write(read(named))[key] for key in ("opset", "name")} == {"opset": 13, "name": "OneHot_3"}
 
 
-def test_written_with_what_is_odd_and_what_is_left_out() -> None:
+def test_oddities_and_omitted_inputs_are_written() -> None:
     data = {**NODE, "inputs": [None, DEPTH], "attributes": {"axis": 1.5, "strange": "x"}}
     descriptor = read(data)
     assert write(descriptor)["inputs"] == [None, {**DEPTH, "value": [4]}]
@@ -282,7 +282,7 @@ def test_written_with_what_is_odd_and_what_is_left_out() -> None:
 @pytest.mark.parametrize(
     "data", [{}, {"type": "OneHot", "version": "opset1"}, {"type": "DML_OPERATOR_ONE_HOT", "desc": {}}]
 )
-def test_what_is_none(data: dict[str, Any]) -> None:
+def test_values_that_are_not_descriptors(data: dict[str, Any]) -> None:
     assert not package("onnx").recognises(data)
 
 
@@ -309,7 +309,7 @@ def test_spellings_of_a_type(word: Any) -> None:
         (99, "is 99, which is not a valid element type (known: FLOAT, UINT8"),
     ],
 )
-def test_a_type_that_does_not_exist_is_a_finding(word: Any, hint: str) -> None:
+def test_unknown_type_is_a_finding(word: Any, hint: str) -> None:
     verdict = specgate.check(with_indices(elem_type=word), "onnx:17")
     assert verdict.accepted is False
     (result,) = verdict.findings
@@ -317,7 +317,7 @@ def test_a_type_that_does_not_exist_is_a_finding(word: Any, hint: str) -> None:
     assert result.message.startswith(f"the type of indices {hint}")
 
 
-def test_an_unknown_attribute_that_holds_itself_is_written() -> None:
+def test_self_referencing_attribute_is_written() -> None:
     cycle: list[Any] = [1, 2]
     cycle.append(cycle)
     node = {

@@ -32,7 +32,7 @@ def test_a_float_stored_as_an_integer_is_a_finding_at_every_level(op_type):
         assert f"onnx/{op_type}/{CASES[op_type]}.wrong-kind" not in result
 
 
-def test_reading_again_at_another_level_keeps_what_was_stated():
+def test_rereading_at_another_level_keeps_the_stated_kind():
     spec = dialect("onnx").operator("Selu")
     descriptor = from_node_proto(node_of("Selu", "gamma"))
     repeated = reordered_for(descriptor, spec, "1")
@@ -40,12 +40,12 @@ def test_reading_again_at_another_level_keeps_what_was_stated():
     assert [o.stated for o in reordered_for(repeated, spec, "28").oddities] == ["int"]
 
 
-def test_a_number_in_json_is_of_any_kind():
+def test_json_numbers_match_any_attribute_kind():
     node = {"op_type": "Selu", "inputs": [{"elem_type": "FLOAT", "shape": [2]}], "attributes": {"gamma": 1}}
     assert specgate.check(node, target="onnx:17").accepted
 
 
-def test_in_a_model_it_is_a_finding_and_is_not_executed(tmp_path):
+def test_wrong_attribute_kind_in_a_model_is_not_executed(tmp_path):
     info = onnx.helper.make_tensor_value_info
     graph = onnx.helper.make_graph([node_of("Selu", "gamma")], "g", [info("x", 1, [2])], [info("y", 1, [2])])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)

@@ -62,11 +62,11 @@ def branch(kind):
     return net([parameter(0), inside, result(2)], (0, 0, 1, 0), (1, 1, 2, 0))
 
 
-def whole(layers, *edges):
+def ir_of_layers(layers, *edges):
     return f'<net name="m" version="11">{net(layers, *edges)}</net>'
 
 
-IF = whole(
+IF = ir_of_layers(
     [
         parameter(0, (), "boolean", "BOOL"), parameter(1),
         layer(2, "If", f"<input>{port(0, (), 'BOOL')}{port(1)}</input><output>{port(2)}</output>"
@@ -76,7 +76,7 @@ IF = whole(
     ],
     (0, 0, 2, 0), (1, 0, 2, 1), (2, 2, 3, 0),
 )  # fmt: skip
-TENSOR_ITERATOR = whole(
+TENSOR_ITERATOR = ir_of_layers(
     [
         parameter(0, (3, 4)), parameter(1),
         layer(2, "TensorIterator", f"<input>{port(0, (3, 4))}{port(1)}</input><output>{port(2)}{port(3, (3, 4))}</output>"
@@ -87,7 +87,7 @@ TENSOR_ITERATOR = whole(
 )  # fmt: skip
 TURN_NUMBER = entry("input", -1, 5, ' purpose="current_iteration"')
 GOES_ON = entry("output", -1, 6, ' purpose="execution_condition"')
-LOOP = whole(
+LOOP = ir_of_layers(
     [
         const(0, "i64", "I64", 0, 8), const(1, "boolean", "BOOL", 8, 1), parameter(2, (3, 4)), parameter(3),
         layer(4, "Loop", f"<input>{port(0, (), 'I64')}{port(1, (), 'BOOL')}{port(2, (3, 4))}{port(3)}</input>"
@@ -108,7 +108,7 @@ def variable(kind, number, name, version="opset6"):
     return layer(number, kind, f"{data}<input>{port(0)}</input><output>{port(1)}</output>", version)
 
 
-STATE = whole(
+STATE = ir_of_layers(
     [parameter(0), variable("ReadValue", 1, "v"), variable("Assign", 2, "v"), result(3)],
     (0, 0, 1, 0), (1, 1, 2, 0), (1, 1, 3, 0),
 )  # fmt: skip
@@ -220,7 +220,7 @@ def find_ids(path):
     return {f.id.removeprefix(PREFIX): f for f in findings if f.id.startswith(PREFIX)}
 
 
-def openvino_takes(path):
+def openvino_accepts(path):
     openvino = pytest.importorskip("openvino", reason="BODIES ARE NOT COMPARED WITH OPENVINO: pip install openvino")
     try:
         openvino.Core().read_model(path)
@@ -236,7 +236,7 @@ def test_a_plain_model_is_clean(name, tmp_path):
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_is_found(case, tmp_path):
+def test_invalid_bodies_are_errors(case, tmp_path):
     text, change, expected = WRONG[case]
     findings = find_ids(save_model(tmp_path, changed(text, change)))
     assert {rule: f.severity for rule, f in findings.items()} == dict.fromkeys(expected, "error")
@@ -244,13 +244,13 @@ def test_what_is_wrong_is_found(case, tmp_path):
 
 
 @pytest.mark.parametrize("case", TAKEN)
-def test_what_openvino_takes_is_clean(case, tmp_path):
+def test_bodies_accepted_by_openvino_are_clean(case, tmp_path):
     text, change = TAKEN[case]
     assert not find_ids(save_model(tmp_path, changed(text, change)))
 
 
 @pytest.mark.parametrize("case", DOUBTFUL)
-def test_what_openvino_reads_again_is_a_warning(case, tmp_path):
+def test_doubtful_bodies_are_warnings(case, tmp_path):
     text, change, expected = DOUBTFUL[case]
     findings = find_ids(save_model(tmp_path, changed(text, change)))
     assert {rule: f.severity for rule, f in findings.items()} == {
@@ -260,7 +260,7 @@ def test_what_openvino_reads_again_is_a_warning(case, tmp_path):
 
 
 @pytest.mark.parametrize("key", ["stride", "part_size"])
-def test_parts_of_nothing_are_an_error(key, tmp_path):
+def test_zero_part_size_or_stride_is_an_error(key, tmp_path):
     """With part_size 0 read_model crashes; with stride 0 the CPU plugin rejects it."""
     text = changed(TENSOR_ITERATOR, (f'{key}="1"', f'{key}="0"'))
     finding = find_ids(save_model(tmp_path, text))["port-map"]
@@ -269,40 +269,40 @@ def test_parts_of_nothing_are_an_error(key, tmp_path):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("case", [c for c in DOUBTFUL if c != "type" and "port-map-missing" not in DOUBTFUL[c][2]])
-def test_openvino_takes_what_is_a_warning(case, tmp_path):
+def test_openvino_accepts_doubtful_bodies(case, tmp_path):
     text, change, _ = DOUBTFUL[case]
-    assert openvino_takes(save_model(tmp_path, changed(text, change)))
+    assert openvino_accepts(save_model(tmp_path, changed(text, change)))
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("case", [*PLAIN, *WRONG, *TAKEN])
-def test_openvino_says_the_same(case, tmp_path):
+def test_openvino_gives_the_same_verdicts(case, tmp_path):
     text, change, *_ = WRONG.get(case) or TAKEN.get(case) or (PLAIN[case], ())
-    assert openvino_takes(save_model(tmp_path, changed(text, change))) == (case not in WRONG)
+    assert openvino_accepts(save_model(tmp_path, changed(text, change))) == (case not in WRONG)
 
 
-def test_a_back_edge_into_something_else_than_a_parameter(tmp_path):
+def test_back_edge_must_end_at_a_parameter(tmp_path):
     path = save_model(tmp_path, changed(TENSOR_ITERATOR, (BACK, '<edge from-layer="3" to-layer="2"/>')))
     finding = find_ids(path)["back-edge-target"]
     assert finding.message == "expected a Parameter of the body as to-layer, found 2, which is a 'Add'"
-    assert openvino_takes(path)  # it leaves the edge out, without a word
+    assert openvino_accepts(path)  # it leaves the edge out, without a word
 
 
-def test_a_finding_stands_at_its_line(tmp_path):
+def test_finding_has_a_line_number(tmp_path):
     text = changed(TENSOR_ITERATOR, (IN, entry("input", 7, 1)))
     line = text[: text.index('external_port_id="7"')].count("\n") + 1
     finding = find_ids(save_model(tmp_path, text))["port-map-port"]
     assert (finding.location.line, finding.location.node, finding.where) == (line, "net/l2", "port_map")
 
 
-def test_extensions_are_not_looked_at(tmp_path):
+def test_extension_layers_are_not_checked(tmp_path):
     text = changed(TENSOR_ITERATOR, (IN, "")).replace(
         'type="TensorIterator" version="opset1"', 'type="Mine" version="extension"'
     )
     assert not find_ids(save_model(tmp_path, text))
 
 
-def test_an_assign_and_a_read_value_belong_to_one_net(tmp_path):
+def test_assign_and_read_value_must_be_in_the_same_net(tmp_path):
     """A body does not see the variables of the outer net."""
     inside = variable("Assign", 8, "v")
     text = TENSOR_ITERATOR.replace(result(3) + "</layers>", result(3) + inside + "</layers>", 1)
@@ -313,14 +313,14 @@ def test_an_assign_and_a_read_value_belong_to_one_net(tmp_path):
     before, _, after = text.rpartition("</edges>")
     path = save_model(tmp_path, f'{before}<edge from-layer="1" from-port="0" to-layer="9" to-port="0"/></edges>{after}')
     assert set(find_ids(path)) == {"variable"}
-    assert not openvino_takes(path)
+    assert not openvino_accepts(path)
 
 
 def unit(text, kind):
     return next(u for u in openvino_units(read_ir_bytes(text.encode())).units if u.operator == kind).descriptor
 
 
-def test_a_layer_of_an_ir_has_its_bodies():
+def test_ir_layer_contains_its_bodies():
     flat, number = TensorDesc("f32", (1, 4)), TensorDesc("i64", ())
     new_unit = unit(LOOP, "Loop")
     assert new_unit.fields["body"] == GraphDesc((flat, flat, number), (flat, TensorDesc("boolean", ())))
@@ -333,7 +333,7 @@ def test_a_layer_of_an_ir_has_its_bodies():
 
 
 @pytest.mark.parametrize("name", ["If", "Loop", "TensorIterator"])
-def test_a_descriptor_with_bodies_is_read_and_written(name):
+def test_descriptor_with_bodies_round_trips(name):
     new_unit = unit(PLAIN[name], name)
     round_trip = read_dict(write_dict(new_unit), "openvino")
     assert (round_trip.fields, round_trip.extra, round_trip.oddities) == (new_unit.fields, new_unit.extra, ())
@@ -362,10 +362,10 @@ def test_branches_of_two_types(tmp_path):
                                           'type="Convert" version="opset1"><data destination_type="i32"/>')  # fmt: skip
     path = save_model(tmp_path, text)
     assert "openvino/If/same-types" in {f.id for f in specgate.lint(path, targets=["openvino:opset13"]).findings}
-    assert not openvino_takes(path)
+    assert not openvino_accepts(path)
 
 
-def test_outputs_that_no_body_gives(tmp_path):
+def test_outputs_missing_from_bodies(tmp_path):
     text = re.sub(r"(<then_body>.*?)<layer id=\"2\" .*?</layer>", r"\1", IF, count=1, flags=re.DOTALL)
     text = text.replace('<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>', "", 1)
     report = specgate.lint(save_model(tmp_path, text), targets=["openvino:opset13"])

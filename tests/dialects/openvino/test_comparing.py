@@ -26,7 +26,7 @@ def path(tmp_path):
     return result
 
 
-def test_no_layer_differs(path):
+def test_equal_layers_have_no_differences(path):
     compared = compare_model(str(path), {"pixels": X}, "cpu", None, budget=budget_of())
     assert (compared.count, compared.missing, list(compared.differences)) == (2, 0, [])
     assert np.array_equal(compared.outputs["sum_of_sizes"], abs(X) + BIAS)
@@ -40,7 +40,7 @@ def test_only_the_layer_that_differs_is_named(path, monkeypatch, capsys):
     assert lines[1:] == ["size (Abs), output 0: 6 of 6 elements, first 2.0 here and 1.0 there at [0, 0]"]
 
 
-def test_what_cannot_be_compared(path):
+def test_unsupported_comparisons_are_rejected(path):
     with pytest.raises(InputError, match="unknown implementation 'onnxruntime'; expected cpu"):
         compare_model(str(path), {"x": X}, "onnxruntime", None, budget=budget_of())
     with pytest.raises(InputError, match="cpu does not run the model"):
@@ -81,7 +81,7 @@ def write_file(folder, operator, data, kind="f32", *, filters=False):
         ("Convolution", SPATIAL + 'dilations="1,1" auto_pad="explicit" output_padding="0,0"'),
     ],
 )
-def test_it_computes_what_all_builds_compute(tmp_path, operator, data):
+def test_comparison_uses_the_observed_values(tmp_path, operator, data):
     path = write_file(tmp_path, operator, data, filters=operator == "Convolution")
     x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
     result = compare_model(path, {"x": x}, "cpu", None, budget=budget_of())
@@ -89,7 +89,7 @@ def test_it_computes_what_all_builds_compute(tmp_path, operator, data):
     assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="observed").differences) == 0
 
 
-def test_the_tolerance_is_that_of_the_type_that_builds_compute_in(tmp_path):
+def test_tolerance_follows_the_compute_type_of_builds(tmp_path):
     path = write_file(tmp_path, "Exp", "", "f64")
     x = np.linspace(-1, 1, 16).reshape(1, 1, 4, 4)
     assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="documented").differences) == 1

@@ -63,7 +63,7 @@ def port(dims: str = "", precision: str = "FP32") -> str:
     return f'<output><port id="0" precision="{precision}">{dims}</port></output>'
 
 
-def test_handwritten() -> None:
+def test_handwritten_ir() -> None:
     model = read_ir_bytes(HANDWRITTEN.encode())
     assert (model.name, model.version, model.file) == ("hand", 11, None)
     x, mine = model.net.layers
@@ -81,7 +81,7 @@ def test_handwritten() -> None:
     assert mine.bodies["else_body"] == IrNet([], [])
 
 
-def test_what_an_input_port_is_comes_from_the_port_that_it_reads() -> None:
+def test_input_port_type_comes_from_its_producer() -> None:
     edge = '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
     given_here = '<input><port id="0" precision="I8"><dim>7</dim></port></input>'
     dims = "<dim>3</dim>"
@@ -163,7 +163,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("data", "message"), BAD, ids=range(len(BAD)))
-def test_unusable_input_says_where(data: bytes, message: str) -> None:
+def test_unusable_input_error_has_a_line(data: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_ir_bytes(data, "here.xml")
     assert caught.value.file == "here.xml"
@@ -246,7 +246,7 @@ TOO_MUCH = [
 
 
 @pytest.mark.parametrize(("data", "message"), TOO_MUCH, ids=range(len(TOO_MUCH)))
-def test_what_messages_would_repeat_is_bounded(data: bytes, message: str) -> None:
+def test_long_values_are_shortened_in_messages(data: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_ir_bytes(data)
     assert len(str(caught.value)) < 300
@@ -394,7 +394,7 @@ def test_mutated_models_are_read_or_rejected(data: st.DataObject) -> None:
     check_invariants(model.net)
 
 
-def test_importing_is_light() -> None:
+def test_import_loads_no_heavy_packages() -> None:
     code = "import sys, specgate.dialects.openvino.ir\nprint(*{'numpy', 'yaml', 'pydantic', 'openvino', 'rich'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
@@ -572,7 +572,7 @@ def test_constants_of_every_element_type(ov: Any, tmp_path: Path) -> None:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ["classifier_openvino", "onehot16_openvino"])
-def test_the_samples_as_openvino_reads_them(ov: Any, name: str) -> None:
+def test_samples_read_like_in_openvino(ov: Any, name: str) -> None:
     result = read_ir(SAMPLES / f"{name}.xml")
     compare(result.net, ov.Core().read_model(SAMPLES / f"{name}.xml"))
     depth = next(item for item in result.net.layers if item.name == "depth")

@@ -40,7 +40,7 @@ def write_file(folder: Path, kind: str, opset: str, ir: int, data: str = "") -> 
         ("ErfInv", "opset17", 11, ("17", None), "2026.4.1", "2021.4.2"),
     ],
 )
-def test_the_first_release_has_the_opset_and_reads_the_file(
+def test_minimum_release_has_the_opset_and_reads_the_file(
     tmp_path: Path,
     kind: str,
     opset: str,
@@ -58,7 +58,7 @@ def test_the_first_release_has_the_opset_and_reads_the_file(
     assert all(item.refuses or not item.reads for item in before)
 
 
-def test_it_is_reported_as_text_and_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_minimum_release_is_printed_as_text_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_file(tmp_path, "SoftSign", "opset9", 11)
     assert main(["minimum", path]) == 0
     messages = capsys.readouterr().out.splitlines()
@@ -79,7 +79,7 @@ def test_it_is_reported_as_text_and_as_data(tmp_path: Path, capsys: pytest.Captu
     assert [item["release"] for item in data["blocked"] if item["reads_file"]] == ["2022.1"]
 
 
-def test_no_release_is_reported_where_none_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_release_accepts_an_invalid_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["minimum", write_file(tmp_path, "ReLU", "opset1", 10, '<data bogus="1"/>')])
     assert "openvino: no release accepts this model\n" in capsys.readouterr().out
 
@@ -94,9 +94,7 @@ def test_no_release_is_reported_where_none_takes_it(tmp_path: Path, capsys: pyte
         ("2021.4", 99, "has IR version 99, expected 10 or 11"),
     ],
 )
-def test_a_release_reads_the_file_or_lint_says_that_it_does_not(
-    tmp_path: Path, target: str, ir: int, message: str | None
-) -> None:
+def test_unsupported_ir_version_is_a_finding(tmp_path: Path, target: str, ir: int, message: str | None) -> None:
     report = specgate.lint(write_file(tmp_path, "ReLU", "opset1", ir), [f"openvino:{target}"])
     assert [result.message for result in report.findings] == ([] if message is None else [message])
     assert {result.id for result in report.findings} <= {"openvino/model/ir-version"}
@@ -105,7 +103,9 @@ def test_a_release_reads_the_file_or_lint_says_that_it_does_not(
         assert report.findings[0].target == "openvino:2021.4"
 
 
-def test_a_release_knows_the_types_of_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_release_must_support_the_element_types_of_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = IR.format(kind="Convert", opset="opset1", ir=11, data='<data destination_type="f4e2m1"/>')
     path = tmp_path / "narrow.xml"
     path.write_text(text.replace('<port id="1" precision="FP32">', '<port id="1" precision="F4E2M1">'))

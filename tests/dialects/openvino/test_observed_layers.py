@@ -82,7 +82,7 @@ def broadcast(*mapping: Any, **data: Any) -> dict[str, Any]:
     ],
     ids=str,
 )
-def test_what_builds_construct(case: dict[str, Any], accepted: bool) -> None:
+def test_layers_constructed_by_builds(case: dict[str, Any], accepted: bool) -> None:
     assert specgate.check(case, target="openvino:opset17", basis="observed").accepted is accepted
     assert specgate.check(case, target="openvino:opset17", basis="documented").accepted is False
 
@@ -236,7 +236,7 @@ def test_inferred_sizes(case: dict[str, Any], accepted: bool) -> None:
     ],
     ids=str,
 )
-def test_what_the_plugin_compiles(case: dict[str, Any], accepted: bool) -> None:
+def test_layers_compiled_by_the_cpu_plugin(case: dict[str, Any], accepted: bool) -> None:
     case = {**case, "data": {{"exclude_pad": "exclude-pad"}.get(name, name): v for name, v in case["data"].items()}}
     verdict = check_at(specgate.descriptor(case, "openvino"), "opset17", "observed", "cpu")
     assert verdict.accepted is accepted

@@ -63,7 +63,7 @@ def carrier(name: str) -> np.dtype[Any]:
 
 
 @pytest.mark.parametrize("kind", HELD)
-def test_each_code_of_a_byte_has_its_place(kind, tmp_path):
+def test_packed_codes_unpack_in_order(kind, tmp_path):
     _, bits, name, values = HELD[kind]
     assert (len(values), carrier(name).itemsize) == (24 // bits, 1)
     for count in {len(values), len(values) - 1, 1, 0}:
@@ -72,7 +72,7 @@ def test_each_code_of_a_byte_has_its_place(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [kind for kind, parts in HELD.items() if parts[1] < 8])
-def test_packing_undoes_unpacking(kind):
+def test_packing_inverts_unpacking(kind):
     _, bits, name, values = HELD[kind]
     array = unpack_bits(BYTES, len(values), carrier(name), bits)
     assert array.astype(np.float32).tolist() == values
@@ -81,19 +81,19 @@ def test_packing_undoes_unpacking(kind):
     assert packed_size(len(values), bits) == 3
 
 
-def test_fewer_bytes_than_the_elements_take_are_rejected(tmp_path):
+def test_too_few_bytes_for_the_elements_are_rejected(tmp_path):
     with pytest.raises(InputError, match=r"i4 of \[3, 2\] needs 3 bytes, but the Const has 2"):
         specgate.execute(write_file(tmp_path, "i4", (3, 2), size=2), {})
 
 
-def test_unpacked_elements_count_against_the_limit(tmp_path):
+def test_unpacked_elements_count_toward_the_limit(tmp_path):
     with pytest.raises(InputError, match="a Const needs 12 bytes, but only 8 of the limit are left"):
         specgate.execute(write_file(tmp_path, "i4", (3, 2)), {}, max_bytes=8)
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("kind", HELD)
-def test_openvino_reads_the_same(kind, tmp_path):
+def test_openvino_unpacks_equal_values(kind, tmp_path):
     openvino = pytest.importorskip("openvino", reason="OPENVINO IS NOT INSTALLED: packed constants are not compared")
     shape = {1: (2, 3, 4), 2: (3, 4), 4: (3, 2), 8: (3,)}[HELD[kind][1]]
     carrier(HELD[kind][2])

@@ -109,14 +109,14 @@ MISTAKES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("data", "message"), MISTAKES.values(), ids=MISTAKES.keys())
-def test_mistakes(data: Any, message: str) -> None:
+def test_invalid_descriptors_are_rejected(data: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(data)
     assert str(caught.value).startswith(message)
     assert len(str(caught.value)) < 400
 
 
-def test_place_in_a_file() -> None:
+def test_location_in_a_file() -> None:
     with pytest.raises(InputError, match=r"^layers\[2\]\.inputs\[0\]\.shape\[0\]: expected a size"):
         read(with_indices(shape=[-2]), "layers[2]")
 
@@ -195,7 +195,7 @@ def test_written() -> None:
     assert write(read(LAYER)) == {**LAYER, "inputs": [I64, {**DEPTH, "value": [4]}, F32, F32]}
 
 
-def test_written_with_what_is_odd_and_what_is_left_out() -> None:
+def test_oddities_and_omitted_inputs_are_written() -> None:
     descriptor = read(
         {
             **LAYER,
@@ -216,16 +216,16 @@ def test_written_with_what_is_odd_and_what_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("data", [{}, {"type": "OneHot"}, {"type": "OneHot", "version": 1}, {"op_type": "OneHot"}])
-def test_what_is_none(data: dict[str, Any]) -> None:
+def test_values_that_are_not_descriptors(data: dict[str, Any]) -> None:
     assert not is_descriptor(data)
 
 
-def test_a_type_as_a_port_spells_it() -> None:
+def test_element_type_in_port_spelling() -> None:
     assert read(with_indices(element_type="I64")) == read(with_indices(element_type="i64"))
     assert read(with_indices(element_type="dynamic")) == read(with_indices(element_type=None))
 
 
-def test_a_type_that_does_not_exist_is_a_finding() -> None:
+def test_unknown_type_is_a_finding() -> None:
     verdict = specgate.check(with_indices(element_type="i46"), "openvino:opset16")
     assert verdict.accepted is False
     assert verdict.findings[0].id == "openvino/OneHot/indices.unknown-word"
@@ -234,7 +234,7 @@ def test_a_type_that_does_not_exist_is_a_finding() -> None:
 
 
 @pytest.mark.parametrize("word", ["tanh", "TANH", "Tanh"])
-def test_words_are_read_without_regard_to_case(word):
+def test_enum_values_are_case_insensitive(word):
     """OpenVINO's reader accepts them, and OpenVINO writes some in capitals."""
     tensor = {"element_type": "f32", "shape": [2]}
     layer = {
@@ -263,7 +263,7 @@ def test_the_attribute_shape(text, expected):
 
 
 @pytest.mark.parametrize("shape", ["a", "1,,2", "2;3", ["?"], 3])
-def test_what_is_no_shape(shape):
+def test_invalid_shapes_are_oddities(shape):
     result = read({"type": "Parameter", "data": {"element_type": "f32", "shape": shape}})
     assert [oddity.code for oddity in result.oddities] == ["wrong-kind"]
 
@@ -272,7 +272,7 @@ END = {"element_type": "f32", "shape": [2]}
 BODY = {"inputs": [END], "outputs": [END]}
 
 
-def test_a_layer_with_bodies_is_read_and_written():
+def test_layer_with_bodies_round_trips():
     layer = {
         "type": "TensorIterator",
         "version": "opset1",
@@ -310,17 +310,17 @@ def test_odd_maps_are_rejected(change, message):
 @pytest.mark.parametrize(
     "body", [3, {"layers": []}, {"inputs": [3]}, {"outputs": [{"element_type": "q7", "shape": []}]}]
 )
-def test_what_is_no_body(body):
+def test_invalid_bodies_are_oddities(body):
     result = read({"type": "Loop", "data": {"body": body}})
     assert [(oddity.code, oddity.where) for oddity in result.oddities] == [("wrong-kind", "body")]
 
 
-def test_maps_of_a_layer_without_bodies_are_attributes_that_it_does_not_have():
+def test_port_maps_without_bodies_are_unknown_attributes():
     descriptor = read({"type": "Abs", "data": {"port_map": {}}})
     assert [(oddity.code, oddity.where) for oddity in descriptor.oddities] == [("unknown-attribute", "port_map")]
 
 
-def test_names_with_a_dash(scratch):
+def test_attribute_names_with_a_dash(scratch):
     """A field cannot have this name; it is accepted in addition to the IR's."""
     text = (
         "operator: Mine\nsummary: It is ours.\nsource:\n  - {page: Mine-1}\n"
@@ -334,7 +334,7 @@ def test_names_with_a_dash(scratch):
     assert layer_of(descriptor, "opset1").data == {"exclude-pad": True}
 
 
-def test_an_odd_value_is_written_under_the_name_that_the_ir_has() -> None:
+def test_odd_value_is_written_under_its_ir_name() -> None:
     layer = {
         "type": "AvgPool",
         "version": "opset1",
@@ -359,7 +359,7 @@ def test_an_odd_value_is_written_under_the_name_that_the_ir_has() -> None:
         ("Col2Im", "dilation", "dilations"),
     ],
 )
-def test_a_name_that_only_the_page_has(kind: str, page: str, name: str) -> None:
+def test_attribute_name_that_only_the_documentation_has(kind: str, page: str, name: str) -> None:
     """Builds ignore it: OpenVINO 2026.4.1 writes the other name in its IRs."""
     examples = [example["descriptor"] for example in dialect("openvino").operator(kind).table.examples.values()]
     theirs = next(example for example in examples if name in example.get("data", {}))
@@ -379,7 +379,7 @@ def test_a_name_that_only_the_page_has(kind: str, page: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("epsilon", [10**5000, -(10**5000), [10**5000]], ids=["large", "negative", "list"])
-def test_numbers_that_python_does_not_print(epsilon: Any) -> None:
+def test_integers_too_long_to_print(epsilon: Any) -> None:
     ports = [{"element_type": "f32", "shape": shape} for shape in ([1, 3, 4], [3], [3], [3], [3])]
     layer = {"type": "BatchNormInference", "version": "opset5", "inputs": ports, "data": {"epsilon": epsilon}}
     assert specgate.check(layer, "openvino:opset13").accepted is False

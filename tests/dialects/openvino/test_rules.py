@@ -76,7 +76,7 @@ def list_all(path):
     return [f for f in specgate.lint(path, targets=["openvino:opset13"]).findings if f.id.startswith(IR_PREFIX)]
 
 
-def openvino_takes(path):
+def openvino_accepts(path):
     core = pytest.importorskip("openvino").Core()
     try:
         core.read_model(path)
@@ -91,7 +91,7 @@ def test_the_plain_model_is_clean(version, tmp_path):
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_openvino_rejects_is_an_error(case, tmp_path):
+def test_models_rejected_by_openvino_are_errors(case, tmp_path):
     change, weights, expected = WRONG[case]
     path = save_model(tmp_path, NET.replace(*change) if change else NET, weights)
     findings = find_ids(path)
@@ -101,32 +101,32 @@ def test_what_openvino_rejects_is_an_error(case, tmp_path):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("case", ["", *WRONG])
-def test_openvino_says_the_same(case, tmp_path):
+def test_openvino_gives_the_same_verdicts(case, tmp_path):
     change, weights, _ = WRONG[case] if case else ((), bytes(8), {})
-    assert openvino_takes(save_model(tmp_path, NET.replace(*change) if change else NET, weights)) == (not case)
+    assert openvino_accepts(save_model(tmp_path, NET.replace(*change) if change else NET, weights)) == (not case)
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_makes_no_graph_is_rejected(case, tmp_path):
+def test_files_without_a_valid_graph_are_rejected(case, tmp_path):
     path = save_model(tmp_path, NET.replace(*REFUSED[case]))
     with pytest.raises(InputError, match=r"m\.xml: line \d+"):
         specgate.lint(path, targets=["openvino:opset13"])
-    assert not openvino_takes(path)
+    assert not openvino_accepts(path)
 
 
-def test_no_edges_at_all(tmp_path):
+def test_model_without_edges(tmp_path):
     path = save_model(tmp_path, re.sub("<edges>.*</edges>", "<edges/>", NET, flags=re.DOTALL))
     assert [f.id for f in list_all(path)] == ["openvino/model/input-unconnected"] * 3
     assert [f.location.line for f in list_all(path) if f.location] == [6, 6, 8]
 
 
-def test_more_bytes_than_a_constant_takes_are_a_warning(tmp_path):
+def test_surplus_constant_bytes_are_a_warning(tmp_path):
     path = save_model(tmp_path, NET.replace('size="8"', 'size="16"'), bytes(16))
     assert {rule: f.severity for rule, f in find_ids(path).items()} == {"weights-unused": "warning"}
-    assert openvino_takes(path)
+    assert openvino_accepts(path)
 
 
-def test_a_long_cycle_is_found_and_what_hangs_on_it_is_not_named(tmp_path):
+def test_long_cycle_is_reported_without_its_consumers(tmp_path):
     port = PORT.format
     layers = [f'<layer id="{i}" name="n{i}" type="Relu" version="opset1"><input>{port(0)}</input><output>{port(1)}</output></layer>'
               for i in range(3000)]  # fmt: skip
@@ -156,19 +156,19 @@ def test_a_long_cycle_is_found_and_what_hangs_on_it_is_not_named(tmp_path):
         ('shape="..." element_type="f32"', None),
     ],
 )
-def test_a_port_that_its_layer_contradicts_is_a_warning(data, message, tmp_path):
+def test_port_that_contradicts_its_layer_is_a_warning(data, message, tmp_path):
     text = NET.replace('shape="2" element_type="f32"', data)
     findings = [f for f in list_all(save_model(tmp_path, text)) if f.id.endswith("/declared")]
     assert [f.severity for f in findings] == (["warning"] if message else [])
     assert all(message in f.message for f in findings)
 
 
-def test_the_letters_of_a_type_do_not_count(tmp_path):
+def test_element_types_are_case_insensitive(tmp_path):
     report = specgate.lint(save_model(tmp_path, NET.replace('type="Add"', 'type="add"')), targets=["openvino:opset13"])
     assert (report.findings, report.no_table) == ([], [])
 
 
-def test_an_input_port_is_checked_as_what_it_reads(tmp_path):
+def test_input_port_is_checked_with_the_type_of_its_producer(tmp_path):
     """Readers ignore the type and shape that an input port states."""
     stale = NET.replace(
         f"<input>{PORT.format(0)}{PORT.format(1)}", f"<input>{PORT.format(0)}" + PORT.format(1).replace("2", "3")
@@ -178,7 +178,7 @@ def test_an_input_port_is_checked_as_what_it_reads(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "facts"), [("Abs", False), ("ReLU", False), ("Convert", True), ("Parameter", True)])
-def test_an_unfinished_opset_has_few_operations(kind, facts, tmp_path):
+def test_incomplete_opset_has_few_operations(kind, facts, tmp_path):
     """OpenVINO 2026.4.1's reader rejects all others as opset17."""
     data = {"Convert": {"destination_type": "f32"}, "Parameter": {"element_type": "f32", "shape": [2]}}.get(kind, {})
     inputs = [] if kind == "Parameter" else [{"element_type": "f32", "shape": [2]}]
@@ -192,7 +192,7 @@ def test_an_unfinished_opset_has_few_operations(kind, facts, tmp_path):
         assert verdict.findings[0].fix == "write the version opset1"
 
 
-def test_a_constant_of_no_elements_may_have_a_byte(tmp_path):
+def test_empty_constant_may_have_a_byte(tmp_path):
     """OpenVINO writes one."""
     empty = NET.replace(CONST, 'element_type="f32" shape="0" offset="0" size="1"')
     assert not [f for f in list_all(save_model(tmp_path, empty)) if f.id.endswith("weights-unused")]

@@ -49,13 +49,13 @@ def model(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["x", "pixels"])
-def test_inputs_go_by_the_name_of_the_layer_or_of_its_tensor(model, name):
+def test_inputs_are_named_by_layer_or_tensor(model, name):
     outputs = specgate.execute(str(model), {name: X})
     assert list(outputs) == ["sum_of_sizes"]
     assert np.array_equal(outputs["sum_of_sizes"], abs(X) + BIAS)
 
 
-def test_a_result_without_a_tensor_name_goes_by_its_own(model):
+def test_unnamed_result_tensor_uses_the_layer_name(model):
     model.write_text(NET.replace(' names="sum_of_sizes"', ""), encoding="utf-8")
     assert list(specgate.execute(str(model), {"x": X})) == ["total"]
 
@@ -74,7 +74,7 @@ def test_inputs_are_compared_with_their_parameters(model, arrays, words):
         specgate.execute(str(model), arrays)
 
 
-def test_weights_that_end_too_early_or_are_missing_are_named(model):
+def test_truncated_or_missing_weights_are_reported(model):
     weights = model.with_suffix(".bin")
     weights.write_bytes(weights.read_bytes()[:-1])
     with pytest.raises(InputError, match=r"line \d+, Const 'bias': ends at byte 16 of 'sums.bin', which has 15 bytes"):
@@ -91,7 +91,7 @@ def test_a_layer_newer_than_the_target_is_rejected(model):
         specgate.execute(str(model), {"x": X}, "openvino:2023.3")
 
 
-def test_a_layer_that_the_rules_reject_is_not_computed(model):
+def test_rejected_layer_is_not_executed(model):
     model.write_text(NET.replace('"numpy"', '"none"'), encoding="utf-8")
     with pytest.raises(InputError, match="Add 'sum'"):
         specgate.execute(str(model), {"x": X})
@@ -111,7 +111,7 @@ def test_values_beyond_the_budget_are_rejected(model):
         specgate.execute(str(model), {"x": X}, max_bytes=8)
 
 
-def test_constants_of_a_type_without_a_carrier_say_so(model):
+def test_constants_without_a_numpy_type_are_reported(model):
     text = NET.replace('element_type="f32" shape="3"', 'element_type="nf4" shape="3"')
     model.write_text(text, encoding="utf-8")
     with pytest.raises(NoKernel, match="Const 'bias': nf4 has no numpy type"):
@@ -119,7 +119,7 @@ def test_constants_of_a_type_without_a_carrier_say_so(model):
 
 
 @pytest.mark.oracle
-def test_openvino_computes_the_same(model):
+def test_openvino_computes_equal_values(model):
     openvino = pytest.importorskip("openvino", reason="OPENVINO IS NOT INSTALLED: values of whole IRs are not compared")
     compiled = openvino.compile_model(str(model), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     assert np.array_equal(compiled([X])[0], specgate.execute(str(model), {"x": X})["sum_of_sizes"])

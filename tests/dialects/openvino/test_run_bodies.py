@@ -117,7 +117,7 @@ def write_file(folder: Path, text: str) -> Path:
     return path
 
 
-def beside(path: Path, arrays: dict[str, np.ndarray], ours: list[np.ndarray]) -> None:
+def compare_with_openvino(path: Path, arrays: dict[str, np.ndarray], ours: list[np.ndarray]) -> None:
     """Compare outputs with those of OpenVINO, if it is installed."""
     openvino = pytest.importorskip("openvino", reason="OPENVINO IS NOT INSTALLED: bodies are compared by hand alone")
     compiled = openvino.compile_model(str(path), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
@@ -130,20 +130,20 @@ def test_a_condition_chooses_the_body(tmp_path, condition, expected):
     path, arrays = write_file(tmp_path, branch()), {"condition": np.array(condition), "x": X}
     result = list(specgate.execute(str(path), arrays).values())
     assert [each.tolist() for each in result] == [expected]
-    beside(path, arrays, result)
+    compare_with_openvino(path, arrays, result)
 
 
 @pytest.mark.parametrize(
     ("stride", "expected"), [(1, [[1.5, 1.5], [4.5, 5.5], [9.5, 11.5]]), (-1, [[9.5, 11.5], [8.5, 9.5], [5.5, 5.5]])]
 )
-def test_rows_are_taken_one_by_one_from_either_end(tmp_path, stride, expected):
+def test_tensor_iterator_slices_rows_from_either_end(tmp_path, stride, expected):
     path, arrays = write_file(tmp_path, sums(stride)), {"rows": ROWS, "begin": BEGIN}
     result = list(specgate.execute(str(path), arrays).values())
     assert [each.tolist() for each in result] == [expected, [[9.5, 11.5]]]
-    beside(path, arrays, result)
+    compare_with_openvino(path, arrays, result)
 
 
-def test_maps_that_lead_nowhere_are_named(tmp_path):
+def test_invalid_port_maps_are_named(tmp_path):
     text = sums().replace('internal_layer_id="3"/>', 'internal_layer_id="2"/>')
     with pytest.raises(
         InputError, match="TensorIterator 'TensorIterator2': a port map references the layer 2, which is not a Result"
@@ -154,18 +154,18 @@ def test_maps_that_lead_nowhere_are_named(tmp_path):
         specgate.execute(str(write_file(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
 
 
-def test_an_array_that_cannot_be_cut_is_rejected(tmp_path):
+def test_array_that_cannot_be_sliced_is_rejected(tmp_path):
     text = sums().replace('axis="0"', 'axis="5"', 1)
     with pytest.raises(InputError, match="2 dimensions cannot be sliced along axis 5"):
         specgate.execute(str(write_file(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
 
 
-def test_what_a_loop_collects_is_held_to_the_budget(tmp_path):
+def test_concatenated_outputs_count_toward_the_memory_limit(tmp_path):
     with pytest.raises(InputError, match="limit"):
         specgate.execute(str(write_file(tmp_path, sums())), {"rows": ROWS, "begin": BEGIN}, max_bytes=60)
 
 
-def test_a_variable_of_a_first_run_holds_its_input_or_zeros(tmp_path):
+def test_variable_starts_as_its_input_or_zeros(tmp_path):
     data = '<data variable_id="v" variable_type="f32" variable_shape="1,2"/>'
     text = net([
         parameter(0, "x", "f32", "1,2"),

@@ -44,12 +44,12 @@ def topk(**data: Any) -> dict[str, Any]:
         ("int", {"a": 1}, None),
     ],
 )
-def test_reads_as_builds_do(kind: str, raw: Any, read: Any) -> None:
+def test_strings_are_read_like_in_builds(kind: str, raw: Any, read: Any) -> None:
     assert builds_read(kind, raw) == read
 
 
 @given(st.sampled_from(["bool", "int", "float", "string", "int[]", "float[]", "string[]"]), st.text(max_size=30))
-def test_any_text_is_read_or_rejected(kind: str, text: str) -> None:
+def test_any_string_is_read_or_rejected(kind: str, text: str) -> None:
     value = builds_read(kind, text)
     assert value is None or isinstance(value, list) == kind.endswith("[]")
 
@@ -63,12 +63,12 @@ def test_any_text_is_read_or_rejected(kind: str, text: str) -> None:
         ({"mode": 3}, "TopK/mode.wrong-kind"),
     ],
 )
-def test_documented_rejects_with_one_finding(change: dict[str, Any], finding: str) -> None:
+def test_documented_basis_rejects_with_a_single_finding(change: dict[str, Any], finding: str) -> None:
     verdict = specgate.check(topk(**change), target=TARGET, basis="documented")
     assert [result.id for result in verdict.findings] == [f"openvino/{finding}"]
 
 
-def test_observed_checks_the_value_that_builds_read() -> None:
+def test_observed_basis_checks_the_value_read_by_builds() -> None:
     assert specgate.check(topk(stable="perhaps"), target=TARGET, basis="observed").accepted
     assert specgate.check(topk(axis="1x"), target=TARGET, basis="observed").accepted
     assert specgate.check(topk(unheard_of=3), target=TARGET, basis="observed").accepted
@@ -78,7 +78,7 @@ def test_observed_checks_the_value_that_builds_read() -> None:
     assert [finding.id for finding in unreadable.findings] == ["openvino/TopK/axis.wrong-kind"]
 
 
-def test_true_in_any_case_is_no_finding() -> None:
+def test_true_in_any_letter_case_is_accepted() -> None:
     assert specgate.check(topk(stable="True"), target=TARGET).accepted
 
 
@@ -96,7 +96,7 @@ def test_an_attribute_of_a_later_version_is_ignored_by_builds() -> None:
         assert not specgate.check(layer, target=TARGET, basis="documented").accepted
 
 
-def test_a_layer_with_odd_texts_is_written_as_it_was() -> None:
+def test_layer_with_odd_strings_round_trips() -> None:
     layer = topk(stable="perhaps", axis="1x")
     written = specgate.descriptor(layer, dialect="openvino")
     from specgate.dialects.openvino.reader import write

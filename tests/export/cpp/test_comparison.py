@@ -41,7 +41,7 @@ def level() -> str:
     return INSTALLED[-1]
 
 
-def test_what_the_library_answers_and_nothing_that_crashes_it(level: str, tmp_path: Path) -> None:
+def test_library_replies_match_without_crashes(level: str, tmp_path: Path) -> None:
     ring = Ring(tmp_path, level, OPERATORS, ["-O0"])
     for name in OPERATORS:
         ring.ask(list(questions(dialect("directml").operator(name), level, 12)))
@@ -52,7 +52,7 @@ def test_what_the_library_answers_and_nothing_that_crashes_it(level: str, tmp_pa
     assert ring.tally["crashed", "not asked"] > 20
 
 
-def test_times_are_of_one_process(level: str, tmp_path: Path) -> None:
+def test_times_are_measured_in_a_single_process(level: str, tmp_path: Path) -> None:
     spec = dialect("directml").operator("ONE_HOT")
     (descriptor, *_) = map(make_concrete, examples_at(spec, level))
     neighbour = Comparison(tmp_path, level, operators=["ONE_HOT"], flags=["-O0"])

@@ -87,7 +87,7 @@ def list_installed(name: str) -> Compiler:
     pytest.skip(f"THE HEADER IS NOT COMPILED WITH {name}: it is not installed")
 
 
-def answers(compiler: Compiler, folder: Path, asked: list[Asked]) -> list[str]:
+def run_queries(compiler: Compiler, folder: Path, asked: list[Asked]) -> list[str]:
     (folder / "specgate_dml.h").write_text(write_header(OPERATORS), encoding="utf-8")
     (folder / "questions").write_bytes(b"".join(each.packed for each in asked))
     flags = ("-O1", "-Wall", "-Wextra", "-Werror")
@@ -105,8 +105,8 @@ def answers(compiler: Compiler, folder: Path, asked: list[Asked]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in COMPILERS if name != "c++"])
-def test_the_answers_are_those_of_check(name: str, questions: list[Asked], tmp_path: Path) -> None:
-    result = answers(list_installed(name), tmp_path, questions)
+def test_compiled_verdicts_match_check(name: str, questions: list[Asked], tmp_path: Path) -> None:
+    result = run_queries(list_installed(name), tmp_path, questions)
     for text, expected in zip(result, questions, strict=True):
         answer = parse(text)
         assert answer.accepted is expected.accepted
@@ -115,7 +115,7 @@ def test_the_answers_are_those_of_check(name: str, questions: list[Asked], tmp_p
             assert ours == (expected.findings, expected.messages, expected.levels)
 
 
-def test_what_a_compiler_says_is_reported(tmp_path: Path) -> None:
+def test_compiler_errors_are_reported(tmp_path: Path) -> None:
     compiler = next(compilers(), None)
     if compiler is None:
         pytest.skip("NO C++ COMPILER IS INSTALLED")

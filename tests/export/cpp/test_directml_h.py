@@ -85,7 +85,7 @@ def compile_path(compiler: Compiler, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("windows", [False, True], ids=["here", "Windows"])
-def test_structures_numbers_and_calls_are_those_of_the_vendor(tmp_path: Path, windows: bool) -> None:
+def test_structures_numbers_and_calls_match_the_vendor_header(tmp_path: Path, windows: bool) -> None:
     compiler = next(compilers(windows=windows), None)
     if compiler is None:
         pytest.skip("NO C++ COMPILER that makes such programs is installed")

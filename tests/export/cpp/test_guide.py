@@ -21,7 +21,7 @@ GUIDE = (ROOT / "docs" / "pages" / "cpp.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the guide's example is not compiled")
-def test_the_example_prints_what_the_guide_says(tmp_path: Path) -> None:
+def test_guide_example_prints_the_documented_output(tmp_path: Path) -> None:
     example = next(text for text in re.findall(r"```cpp\n(.*?)```", GUIDE, re.DOTALL) if "int main" in text)
     printed = re.search(r"```text\n(.*?)```", GUIDE, re.DOTALL)
     assert printed is not None

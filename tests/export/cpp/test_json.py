@@ -46,7 +46,7 @@ def test_words_flags_and_strides_are_reported(native: Native) -> None:
     assert entries["InputTensor"]["TotalTensorSizeInBytes"] == 24
 
 
-def test_what_is_left_out_is_not_reported_and_fused_operators_are(native: Native) -> None:
+def test_omitted_fields_are_absent_and_fused_operators_present(native: Native) -> None:
     fused = {"type": "DML_OPERATOR_ACTIVATION_ELU", "desc": {"Alpha": 0.1}}
     a, b = tensor(sizes=(1, 1, 2, 3)), tensor(sizes=(1, 1, 3, 2))
     desc = {"ATensor": a, "BTensor": b, "OutputTensor": tensor(sizes=(1, 1, 2, 2)), "TransA": "NONE", "TransB": "NONE"}
@@ -92,7 +92,7 @@ def break_all(result: Image, at: int, number: int) -> Image:
     return result._replace(data=bytes(data))
 
 
-def test_what_cannot_be_read_is_null_and_still_json(native: Native) -> None:
+def test_unreadable_memory_is_null_in_valid_json(native: Native) -> None:
     desc = {"InputTensors": [tensor(), tensor()], "OutputTensor": tensor(sizes=(2, 1, 2, 3)), "Axis": 0}
     new_image = image({"type": "DML_OPERATOR_JOIN", "desc": desc})
     base = struct.unpack_from("<Q", new_image.data, new_image.root + 8)[0]
@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_null_and_still_json(native: Native) -> None:
     assert json.loads(native.json(value)) == {"type": "DML_OPERATOR_JOIN", "desc": {}}
 
 
-def test_a_tensor_without_a_type_or_with_absurd_dimensions_is_reported_as_far_as_it_can_be(native: Native) -> None:
+def test_invalid_tensors_are_reported_as_far_as_possible(native: Native) -> None:
     new_image = image({"type": "DML_OPERATOR_JOIN", "desc": {"InputTensors": [], "OutputTensor": tensor(), "Axis": 0}})
     base = struct.unpack_from("<Q", new_image.data, new_image.root + 8)[0]
     output = next(m.offset for m in abi().structure("JOIN").members if m.name == "OutputTensor")

@@ -82,7 +82,7 @@ def rules() -> Iterator[Rule]:
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: expressions are not compiled")
-def test_expressions_and_numbers_are_written_as_python_writes_them(tmp_path: Path) -> None:
+def test_expressions_and_numbers_are_formatted_like_python(tmp_path: Path) -> None:
     trees = {rule.text: rule.tree for rule in rules()}
     assert len(trees) > 500
     nodes = Nodes()
@@ -112,7 +112,7 @@ def test_expressions_and_numbers_are_written_as_python_writes_them(tmp_path: Pat
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the header is not compiled")
-def test_names_that_headers_of_windows_define_do_no_harm(tmp_path: Path) -> None:
+def test_macros_of_windows_headers_do_not_conflict(tmp_path: Path) -> None:
     header = write_header(["ONE_HOT", "GEMM"])
     includes = "\n".join(line for line in header.splitlines() if line.startswith("#include"))
     macros = (

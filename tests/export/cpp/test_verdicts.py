@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_the_answers_are_those_of_check(native: Native, operator: str) -> None:
+def test_native_verdicts_match_check(native: Native, operator: str) -> None:
     campaign = Campaign(native, seed=1)
     campaign.operator(operator, cases=12, levels=1)
     assert campaign.answers["accepted"]
@@ -42,7 +42,7 @@ def test_the_answers_are_those_of_check(native: Native, operator: str) -> None:
     ("kind", "value"),
     [("UINT64", 2**64 - 1), ("UINT64", 2**62), ("INT64", -(2**63)), ("INT64", 2**62 - 1), ("FLOAT64", -2.0)],
 )
-def test_numbers_beyond_the_quick_check_are_evaluated(native: Native, kind: str, value: float) -> None:
+def test_large_values_fall_back_to_full_evaluation(native: Native, kind: str, value: float) -> None:
     desc = {"OutputTensor": {"DataType": kind, "Sizes": [2]}, "ValueDataType": kind, "Value": value}
     result = read({"type": "DML_OPERATOR_FILL_VALUE_CONSTANT", "desc": desc})
     assert check_at(result, "6.2").accepted
@@ -71,12 +71,12 @@ def basic(**changed: object) -> Descriptor:
     return read({"type": "DML_OPERATOR_ONE_HOT", "desc": {**desc, **changed}})
 
 
-def test_an_axis_beyond_the_end_is_rejected(native: Native) -> None:
+def test_out_of_range_axis_is_rejected(native: Native) -> None:
     assert native.accepts(place_model(image(basic())), "5.0", "both")
     assert not native.accepts(place_model(image(basic(Axis=4))), "5.0", "both")
 
 
-def test_a_refusal_says_which_rule_and_which_levels_accept(native: Native) -> None:
+def test_rejection_names_the_rule_and_accepting_levels(native: Native) -> None:
     answer = native.check(place_model(image(basic(Axis=4))), "5.0", "both")
     assert answer.findings == [("directml/ONE_HOT/axis-range", "Axis", "documented")]
     assert answer.levels == ()
@@ -95,7 +95,7 @@ def test_a_refusal_says_which_rule_and_which_levels_accept(native: Native) -> No
     assert "; accepted by 4.1..6.4\n" in answer.text
 
 
-def test_changes_are_searched_for_where_they_are_wanted(native: Native) -> None:
+def test_fixes_are_searched_on_request(native: Native) -> None:
     wrong = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 4]}
     value = place_model(image(basic(OutputTensor=wrong, IndicesTensor={"DataType": "UINT8", "Sizes": [1, 1, 3, 1]})))
     row = "cast IndicesTensor to UINT32"
@@ -103,7 +103,7 @@ def test_changes_are_searched_for_where_they_are_wanted(native: Native) -> None:
     assert native.fixes(value, "5.0", searched=False) == [row, ""]
 
 
-def test_only_casts_of_inputs_lose_anything(native: Native) -> None:
+def test_only_input_casts_can_lose_precision(native: Native) -> None:
     types = {"InputTensor": "FLOAT16", "InputGradientTensor": "INT32", "OutputGradientTensor": "FLOAT32"}
     tensors = {name: {"DataType": kind, "Sizes": [1, 1, 2, 2]} for name, kind in types.items()}
     descriptor = read({"type": "DML_OPERATOR_ACTIVATION_RELU_GRAD", "desc": tensors})
@@ -112,7 +112,7 @@ def test_only_casts_of_inputs_lose_anything(native: Native) -> None:
     assert fixes == [finding.fix for finding in check_at(descriptor, "6.2").findings]
 
 
-def test_create_operator_tells_why_the_library_rejects(native: Native) -> None:
+def test_create_operator_reports_why_it_rejects(native: Native) -> None:
     broken = place_model(image(basic(Axis=4)))
     result, count, message = native.create(broken, "5.0", refusing=True)
     assert (result, count) == (0x80070057, 1)
@@ -121,7 +121,7 @@ def test_create_operator_tells_why_the_library_rejects(native: Native) -> None:
     assert native.create(place_model(image(basic())), "5.0", refusing=True).told == "the tables take this description\n"
 
 
-def test_create_operator_asks_the_device_for_its_level(native: Native) -> None:
+def test_create_operator_queries_the_feature_level(native: Native) -> None:
     wide = {"DataType": "INT64", "Sizes": [1, 1, 1, 2]}
     result = place_model(image(basic(ValuesTensor=wide, OutputTensor={**wide, "Sizes": [1, 1, 3, 4]})))
     assert "feature level 3.0" in native.create(result, "3.0", refusing=True, stated=False).told
@@ -136,7 +136,7 @@ CRASHING = {
 
 
 @pytest.mark.parametrize("operator", CRASHING)
-def test_what_libraries_crash_on_is_rejected_without_asking_them(native: Native, operator: str) -> None:
+def test_crashing_descriptors_are_rejected_without_the_library(native: Native, operator: str) -> None:
     spec = dialect("directml").operator(operator)
     level = list(spec.levels)[-1]
     (crashing,) = [
@@ -151,7 +151,7 @@ def test_what_libraries_crash_on_is_rejected_without_asking_them(native: Native,
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is a rule of the libraries for Linux")
-def test_the_libraries_of_this_system_are_meant(native: Native) -> None:
+def test_rules_apply_to_libraries_of_this_system(native: Native) -> None:
     sizes = {"InputTensor": [1, 1, 3], "IndicesTensor": [1, 2, 2], "OutputTensor": [1, 2, 2]}
     types = {"InputTensor": "FLOAT32", "IndicesTensor": "UINT32", "OutputTensor": "FLOAT32"}
     tensors = {name: {"DataType": types[name], "Sizes": sizes[name]} for name in sizes}
@@ -186,13 +186,13 @@ def test_a_null_pointer_never_reaches_the_library(native: Native, member: str, c
 
 
 @pytest.mark.skipif(compiler(sanitizing=True) is None, reason="no C++ compiler with sanitizers is installed")
-def test_changed_structures_do_no_harm(tmp_path: Path) -> None:
+def test_mutated_structures_do_not_crash(tmp_path: Path) -> None:
     done = fuzz(tmp_path, ["ONE_HOT", "JOIN"], 1500, flags=QUICK)
     assert done.returncode == 0, done.stderr[:3000]
     assert done.stdout.startswith("1500 rounds")
 
 
-def test_two_headers_in_one_process_do_not_get_in_each_others_way(native: Native, tmp_path: Path) -> None:
+def test_two_headers_in_a_process_do_not_interfere(native: Native, tmp_path: Path) -> None:
     other = build(tmp_path, ["GATHER"], QUICK)  # of the same flags: others share no names
     for operator, questions in (("GATHER", other), ("ONE_HOT", native)):
         campaign = Campaign(questions, seed=3)
@@ -200,17 +200,17 @@ def test_two_headers_in_one_process_do_not_get_in_each_others_way(native: Native
         assert campaign.differences == []
 
 
-def test_without_text_there_is_no_sentence() -> None:
+def test_header_without_text_has_no_messages() -> None:
     text = write_header(["ONE_HOT"], text=False)
     assert '"ONE_HOT/axis-range", ""' in text
     assert len(text) < len(write_header(["ONE_HOT"]))
 
 
-def test_a_level_without_the_operator_rejects_it(native: Native) -> None:
+def test_operator_missing_at_a_level_is_rejected(native: Native) -> None:
     assert not native.accepts(place_model(image(basic())), "1.0", "both")
 
 
-def test_a_smaller_header_knows_only_what_was_asked_for() -> None:
+def test_header_contains_only_requested_operators_and_levels() -> None:
     text = write_header(["ONE_HOT"], ["5.0", "6.2"])
     assert "accepts_ONE_HOT" in text
     assert "accepts_GATHER" not in text
@@ -218,7 +218,7 @@ def test_a_smaller_header_knows_only_what_was_asked_for() -> None:
     assert len(text) < len(write_header(["ONE_HOT"]))
 
 
-def test_what_does_not_exist_is_an_error() -> None:
+def test_unknown_operators_and_levels_are_errors() -> None:
     with pytest.raises(NoTable):
         write_header(["NO_SUCH"])
     with pytest.raises(InputError):

@@ -79,7 +79,7 @@ MODEL: dict[str, Any] = {
 }
 
 
-def test_everything_is_read():
+def test_every_section_is_read():
     model = read_dx_model(MODEL, file="a/model.json")
     assert [r.kind for r in model.resources.values()] == [
         "array", "constant", "sequence", "list", "file", "file", "deferred",
@@ -114,7 +114,7 @@ def test_everything_is_read():
     assert model.file == "a/model.json"
 
 
-def test_nothing_is_lost_on_the_way_back():
+def test_round_trip_keeps_every_field():
     model = read_dx_model(MODEL)
     written = write_dx_model(model)
     assert read_dx_model(written) == model
@@ -123,7 +123,7 @@ def test_nothing_is_lost_on_the_way_back():
         assert name in json.dumps(written)
 
 
-def test_what_is_written_is_short():
+def test_written_models_use_short_forms():
     written = write_dx_model(read_dx_model(MODEL))
     assert written["resources"]["array"]["initialValuesDataType"] == "FLOAT16"
     assert written["dispatchables"]["hot"]["desc"]["IndicesTensor"] == {"DataType": "INT32", "Sizes": [2, 1]}
@@ -132,7 +132,7 @@ def test_what_is_written_is_short():
 
 
 @pytest.mark.parametrize("name", ["one_hot.json", "one_hot.yaml"])
-def test_paths_texts_and_documents(name):
+def test_models_from_paths_strings_and_documents(name):
     path = DATA / "dxdispatch" / name
     model = read_dx_model(path)
     assert model.file == str(path)
@@ -221,7 +221,7 @@ ARRAY, COMMAND, BOUND = ("resources", "array"), ("commands", 0), ("commands", 0,
         (at(("commands", 4, "targetPath"), ...), "expected the field targetPath as a string"),
     ],
 )
-def test_refusals_name_the_place(document, complaint):
+def test_error_messages_name_the_location(document, complaint):
     with pytest.raises(InputError, match=complaint) as caught:
         read_dx_model(document if isinstance(document, dict) else json.dumps(document) + "\n", file="model.json")
     assert str(caught.value).startswith("model.json: ")
@@ -250,7 +250,7 @@ PATHS += [(*path, key) for path in PATHS[1:] if len(path) == 2 for key in MODEL[
 @pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.sampled_from(PATHS), JSON)
-def test_whatever_stands_there_it_is_read_or_rejected(path, value):
+def test_any_value_at_any_path_is_read_or_rejected(path, value):
     try:
         model = read_dx_model(at(path, value))
     except InputError:
@@ -259,7 +259,7 @@ def test_whatever_stands_there_it_is_read_or_rejected(path, value):
     assert repr(round_trip) == repr(model), "nan is not equal to itself, but prints the same"
 
 
-def test_reading_needs_no_numpy():
+def test_reading_does_not_import_numpy():
     code = (
         "import sys\n"
         "from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_model\n"

@@ -26,7 +26,7 @@ def make() -> dict[str, Any]:
     return graph_from_pointer(loaded.address, {0x1000: HOT})
 
 
-def test_what_was_read_of_a_program_is_checked(tmp_path, capsys):
+def test_operators_of_a_captured_graph_are_checked(tmp_path, capsys):
     path = tmp_path / "graph.json"
     path.write_text(json.dumps(make()))
     (name, _, hot), (place, _, unseen) = read_placed(path)
@@ -41,7 +41,7 @@ def test_what_was_read_of_a_program_is_checked(tmp_path, capsys):
     assert "no table   directml:6.4  IDMLOperator  dispatchables/graph.Nodes[2]" in text
 
 
-def test_a_model_with_a_graph_is_written_as_it_was_read():
+def test_model_with_a_graph_round_trips():
     assert write_dx_model(read_dx_model(make()))["dispatchables"] == make()["dispatchables"]
 
 
@@ -96,7 +96,7 @@ def test_a_model_with_a_graph_is_written_as_it_was_read():
         ),
     ],
 )
-def test_parts_that_do_not_fit_together(path, value, message):
+def test_inconsistent_graphs_are_rejected(path, value, message):
     document = copy.deepcopy(make())
     holder: Any = document["dispatchables"]["graph"]
     keys = ("desc", *path)
@@ -107,7 +107,7 @@ def test_parts_that_do_not_fit_together(path, value, message):
         read_dx_model(document)
 
 
-def test_an_operator_with_an_array_of_tensors_has_as_many_inputs_as_it_is_given():
+def test_tensor_array_operator_accepts_high_input_index():
     document = make()
     document["dispatchables"]["node_0"] = describe_image(image(descriptions("JOIN")[0][1]))
     document["dispatchables"]["graph"]["desc"]["InputEdges"][0]["ToNodeInputIndex"] = 40

@@ -58,7 +58,7 @@ def list_messages(folder: Path, document: dict[str, Any]) -> list[tuple[str, str
         graph({"TotalTensorSizeInBytes": None}),
     ],
 )
-def test_what_the_build_goes_on_to_compile_has_no_finding(tmp_path: Path, document: dict[str, Any]) -> None:
+def test_compilable_graphs_have_no_findings(tmp_path: Path, document: dict[str, Any]) -> None:
     assert list_messages(tmp_path, document) == []
 
 
@@ -90,14 +90,14 @@ BYTES = ("edge-bytes", "IntermediateEdges[0]")
         ),
     ],
 )
-def test_what_the_build_rejects_is_found(
+def test_graphs_rejected_by_the_build_have_findings(
     tmp_path: Path, document: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     assert list_messages(tmp_path, document) == expected
     assert all(rule_of(f"directml/model/{rule}").says for rule, _ in expected)
 
 
-def test_optional_tensors_need_no_edge_and_those_of_an_array_are_counted_one_by_one(tmp_path: Path) -> None:
+def test_edges_of_optional_tensors_and_tensor_arrays(tmp_path: Path) -> None:
     document = graph({})
     tensors = [SAME, SAME]
     joined = {"InputTensors": tensors, "OutputTensor": SAME | {"Sizes": [1, 1, 2, 4], "TotalTensorSizeInBytes": 32}}
@@ -122,7 +122,7 @@ VALUES = {"InputTensor": SAME, "OutputValueTensor": HALF, "OutputIndexTensor": {
 TOP = {"type": "TOP_K", "desc": {**VALUES, "Axis": 3, "K": 1}}
 
 
-def test_one_output_of_several_is_enough_for_the_build_and_not_for_the_page(tmp_path: Path) -> None:
+def test_unused_second_output_is_a_note(tmp_path: Path) -> None:
     document = graph({})
     document["dispatchables"]["b"] = TOP
     assert list_messages(tmp_path, document) == [("edge-unused", "Nodes[1]")]
@@ -134,7 +134,7 @@ def test_one_output_of_several_is_enough_for_the_build_and_not_for_the_page(tmp_
     assert list_messages(tmp_path, document) == [("edge-missing", "Nodes[1]")]
 
 
-def test_an_optional_input_that_is_given_needs_an_edge(tmp_path: Path) -> None:
+def test_present_optional_input_requires_an_edge(tmp_path: Path) -> None:
     document = graph({})
     product: dict[str, Any] = {f"{name}Tensor": SAME for name in ("A", "B", "C", "Output")}
     product |= {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0}
@@ -146,14 +146,14 @@ def test_an_optional_input_that_is_given_needs_an_edge(tmp_path: Path) -> None:
     assert list_messages(tmp_path, document) == []
 
 
-def test_an_operator_is_never_taken_for_a_constant(tmp_path: Path) -> None:
+def test_operator_named_none_is_not_a_constant(tmp_path: Path) -> None:
     document = graph({})
     document["dispatchables"]["None"] = TOP
     document["dispatchables"]["graph"]["desc"]["Nodes"].append({"type": "CONSTANT"})
     assert list_messages(tmp_path, document) == []
 
 
-def test_a_long_chain_is_no_cycle(tmp_path: Path) -> None:
+def test_long_chain_is_not_reported_as_a_cycle(tmp_path: Path) -> None:
     count = 3000
     nodes = [{"type": "OPERATOR", "Operator": "a"}] * count
     steps = [{**BETWEEN, "FromNodeIndex": at, "ToNodeIndex": at + 1} for at in range(count - 1)]
@@ -164,7 +164,7 @@ def test_a_long_chain_is_no_cycle(tmp_path: Path) -> None:
     assert ("graph-cycle", "IntermediateEdges") in texts
 
 
-def test_lines_of_json_have_one_for_the_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_jsonl_output_has_a_line_for_the_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "graph.json"
     for document, code in ((graph({}), 0), (graph({"TotalTensorSizeInBytes": 32}), 1)):
         path.write_text(json.dumps(document, indent=1))
@@ -180,7 +180,7 @@ def test_lines_of_json_have_one_for_the_graph(tmp_path: Path, capsys: pytest.Cap
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-def test_check_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_reports_graph_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "graph.json"
     path.write_text(json.dumps(graph({"TotalTensorSizeInBytes": 32}), indent=1))
     assert main(["check", str(path), "-t", "directml:6.4"]) == 1

@@ -32,7 +32,7 @@ def packed_strides(sizes):
     return strides
 
 
-def reach(tensor):
+def element_count(tensor):
     """Return one more than the last element that the tensor's strides reach."""
     strides = tensor.get("Strides") or packed_strides(tensor["Sizes"])
     return 1 + sum((size - 1) * stride for size, stride in zip(tensor["Sizes"], strides, strict=True))
@@ -118,18 +118,20 @@ def cases(draw):
         if draw(st.booleans()):
             desc[name]["Strides"] = draw(strides_of(shape, broadcast=name != "OutputTensor"))
     low = 0 if index_type.startswith("U") else -4
-    indices = draw(st.lists(st.integers(low, 4), min_size=reach(desc[NAMES[0]]), max_size=reach(desc[NAMES[0]])))
+    indices = draw(
+        st.lists(st.integers(low, 4), min_size=element_count(desc[NAMES[0]]), max_size=element_count(desc[NAMES[0]]))
+    )
     buffers = [
         pad(struct.pack(f"<{len(indices)}{CODES[index_type]}", *indices)),
-        pad(struct.pack(f"<{reach(desc[NAMES[1]])}{CODES[value_type]}", *range(reach(desc[NAMES[1]])))),
-        pad(bytes(i % 251 for i in range(reach(desc[NAMES[2]]) * struct.calcsize(CODES[value_type])))),
+        pad(struct.pack(f"<{element_count(desc[NAMES[1]])}{CODES[value_type]}", *range(element_count(desc[NAMES[1]])))),
+        pad(bytes(i % 251 for i in range(element_count(desc[NAMES[2]]) * struct.calcsize(CODES[value_type])))),
     ]
     return desc, buffers
 
 
 @settings(deadline=None)
 @given(cases())
-def test_any_layout(case):
+def test_random_layouts(case):
     desc, buffers = case
     result = run_dx_model(model_of(desc, buffers), "6.4", out=SILENT)
     assert result["OutputTensor"].tobytes() == expected_bytes(desc, buffers)
@@ -137,7 +139,7 @@ def test_any_layout(case):
 
 
 @pytest.mark.parametrize("kind", sorted(CODES))
-def test_padding_keeps_its_bytes_in_every_type(kind):
+def test_padding_bytes_are_preserved_for_every_type(kind):
     width = struct.calcsize(CODES[kind])
     desc = {
         "IndicesTensor": {"DataType": "UINT32", "Sizes": [2, 1]},
@@ -236,7 +238,7 @@ ROOMY = [bytes(8), struct.pack("<2i", 0, 1), bytes(24)]
         ("IndicesTensor", {"DataType": "UNKNOWN"}, r"IndicesTensor: is UNKNOWN, which no version of ONE_HOT supports"),
     ],
 )
-def test_layouts_that_do_not_fit(name, change, complaint):
+def test_invalid_layouts_are_rejected(name, change, complaint):
     desc = {**BASE, name: {**BASE[name], **change}}
     with pytest.raises(InputError, match=complaint):
         run_dx_model(model_of(desc, ROOMY), "6.4", out=SILENT)

@@ -51,7 +51,7 @@ def test_nodes_of_named_models_are_checked_at_their_dispatchables(tmp_path: Path
     assert not any(finding.edits for finding in report.findings)
 
 
-def test_a_file_that_only_names_a_model_is_checked(tmp_path: Path) -> None:
+def test_file_that_only_references_a_model_is_checked(tmp_path: Path) -> None:
     path = write_file(tmp_path, net={"type": "onnx", "sourcePath": "sub/net.onnx"})
     report = specgate.lint(path, ["onnx:20"])
     assert (report.nodes, report.findings) == (1, [])
@@ -68,7 +68,7 @@ def test_a_file_that_only_names_a_model_is_checked(tmp_path: Path) -> None:
         ("", "its location is missing"),
     ],
 )
-def test_models_elsewhere_are_not_read(tmp_path: Path, source: str, message: str) -> None:
+def test_models_outside_the_folder_are_not_read(tmp_path: Path, source: str, message: str) -> None:
     folder = tmp_path / "models"
     path = write_file(folder, relu=RELU, net={"type": "onnx", "sourcePath": source})
     shutil.copy(folder / "sub" / "net.onnx", tmp_path / "net.onnx")

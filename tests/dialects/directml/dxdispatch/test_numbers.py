@@ -28,7 +28,7 @@ def number_parts(value: Any, numbers: dict[str, int]) -> Any:
     return numbers.get(value, value) if isinstance(value, str) else value
 
 
-def test_a_model_of_numbers_is_the_model_of_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_numeric_enum_values_read_as_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = dialect("directml")
     numbers = {**table.type_numbers, "DML_OPERATOR_ONE_HOT": table.operator_numbers["ONE_HOT"]}
     whole = load_relaxed(read_text_file(MODEL), MODEL)
@@ -50,7 +50,7 @@ def test_a_model_of_numbers_is_the_model_of_words(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().out == expected
 
 
-def test_a_number_of_no_operator_has_no_table(tmp_path: Path) -> None:
+def test_unknown_operator_number_has_no_table(tmp_path: Path) -> None:
     path = tmp_path / "none.json"
     path.write_text(
         json.dumps({"resources": {}, "dispatchables": {"a": {"type": 9999, "desc": {}}}, "commands": []}),

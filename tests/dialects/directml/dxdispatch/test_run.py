@@ -43,7 +43,7 @@ def run(document, level="6.4", **options):
     return outputs, messages
 
 
-def whole(*commands, resources=RESOURCES, dispatchables=None):
+def model_with(*commands, resources=RESOURCES, dispatchables=None):
     return {"resources": resources, "dispatchables": dispatchables or {"it": ONE_HOT}, "commands": list(commands)}
 
 
@@ -67,35 +67,35 @@ def test_the_sample_models(name):
     assert outputs["rows"].tolist() == [-5, -5, 7, 99, -5, -5, 7, 99]
 
 
-def test_the_level_decides_what_negative_indices_mean():
-    assert run(whole(DISPATCH))[0]["o"].tolist() == [0.5, 0.5, np.inf, np.inf, 0.5, 0.5, 0.5, np.inf, 0.5]
-    assert run(whole(DISPATCH), "2.1")[0]["o"].tolist()[6:] == [0.5, 0.5, 0.5]
+def test_negative_indices_depend_on_the_feature_level():
+    assert run(model_with(DISPATCH))[0]["o"].tolist() == [0.5, 0.5, np.inf, np.inf, 0.5, 0.5, 0.5, np.inf, 0.5]
+    assert run(model_with(DISPATCH), "2.1")[0]["o"].tolist()[6:] == [0.5, 0.5, 0.5]
     with pytest.raises(InputError, match=r"unknown feature level '9\.9'"):
-        run(whole(DISPATCH), "9.9")
+        run(model_with(DISPATCH), "9.9")
     with pytest.raises(InputError, match=r"commands\[0\].*does not exist at feature level 1.0"):
-        run(whole(DISPATCH), "1.0")
+        run(model_with(DISPATCH), "1.0")
 
 
 def test_commands_run_in_order():
     show = {"type": "print", "resource": "o"}
-    message = run(whole(show, DISPATCH, show))[1]
+    message = run(model_with(show, DISPATCH, show))[1]
     assert message == [
         "Resource 'o': 0, 0, 0, 0, 0, 0, 0, 0, 0",
         "Resource 'o': 0.5, 0.5, inf, inf, 0.5, 0.5, 0.5, inf, 0.5",
     ]
 
 
-def test_one_buffer_as_input_and_output():
+def test_buffer_used_as_input_and_output():
     resources = {**RESOURCES, "o": {"initialValuesDataType": "INT32", "initialValues": [1, 0, 2, 0, 0, 0, 0, 0, 0]}}
     dispatch = {**DISPATCH, "bindings": {**BINDINGS, "IndicesTensor": "o"}}
-    result = run(whole(dispatch, resources=resources))[0]["o"].view(np.float32)
+    result = run(model_with(dispatch, resources=resources))[0]["o"].view(np.float32)
     assert result.tolist() == [0.5, np.inf, 0.5, np.inf, 0.5, 0.5, 0.5, 0.5, np.inf]
 
 
 # Initial values
 
 
-def test_arrays_take_numbers_and_words():
+def test_arrays_accept_numbers_and_special_float_names():
     values, text = buffer({"initialValuesDataType": "FLOAT16", "initialValues": [65504, -4, 1.5, "NaN", "inf", "-Inf"]})
     assert values.dtype == np.float16
     assert values[:3].tolist() == [65504, -4, 1.5]
@@ -115,7 +115,7 @@ def test_arrays_take_numbers_and_words():
         ("UINT64", 0, 2**64 - 1),
     ],
 )
-def test_integers_to_their_ends(kind, low, high):
+def test_integer_limits(kind, low, high):
     values, text = buffer({"initialValuesDataType": f"DML_TENSOR_DATA_TYPE_{kind}", "initialValues": [low, high]})
     assert values.tolist() == [low, high]
     assert text == f"{low}, {high}"
@@ -126,7 +126,7 @@ def test_integers_to_their_ends(kind, low, high):
             buffer({"initialValuesDataType": kind, "initialValues": [beyond]})
 
 
-def test_sequences_add_up_in_their_own_type():
+def test_sequences_accumulate_in_their_data_type():
     def sequence(kind, start, delta, count):
         initial = {"valueCount": count, "valueStart": start, "valueDelta": delta}
         return buffer({"initialValuesDataType": kind, "initialValues": initial})[0]
@@ -153,7 +153,7 @@ def toward_zero(value):
     return np.float16(np.trunc(value / 2.0**exponent) * 2.0**exponent)
 
 
-def test_float16_values_are_cut_as_dxdispatch_cuts_them():
+def test_float16_values_are_truncated_like_in_dxdispatch():
     values = [0.3, -0.3, 0.1, 65519, 65535.9, 65536, -1e9, 1e-8, 6e-8, 2049, 4099.9, 1e308]
     result = buffer({"initialValuesDataType": "FLOAT16", "initialValues": values})[0]
     expected = [toward_zero(float(np.clip(value, -3e38, 3e38))) for value in np.array(values)]
@@ -177,7 +177,7 @@ def test_a_list_of_mixed_values():
         buffer(resource)
 
 
-def test_sizes_are_rounded_up_and_printed_without_what_pads_them():
+def test_sizes_are_rounded_up_and_padding_is_not_printed():
     values, text = buffer({"initialValuesDataType": "FLOAT16", "initialValues": [1, 2, 3, 4, 5]})
     assert (values.size, text) == (5, "1, 2, 3, 4, 5")
     values, text = buffer({"initialValuesDataType": "UINT8", "initialValues": [1], "sizeInBytes": 7})
@@ -186,7 +186,7 @@ def test_sizes_are_rounded_up_and_printed_without_what_pads_them():
         buffer({"initialValuesDataType": "FLOAT32", "initialValues": [1], "sizeInBytes": 3})
 
 
-def test_what_is_too_large_is_rejected_before_it_is_allocated():
+def test_oversized_buffers_are_rejected_before_allocation():
     constant = {"initialValuesDataType": "FLOAT64", "initialValues": {"valueCount": 2**32 - 1, "value": 0}}
     with pytest.raises(InputError, match=f"needs 34359738360 bytes, but only {MAX_BYTES} bytes of the limit are left"):
         buffer(constant)
@@ -211,7 +211,7 @@ def test_what_is_too_large_is_rejected_before_it_is_allocated():
         ({"initialValues": {"sourcePath": "a\0b"}, "initialValuesDataType": "UINT8"}, "cannot be read"),
     ],
 )
-def test_resources_that_cannot_be_made(resource, complaint):
+def test_invalid_resources_are_rejected(resource, complaint):
     with pytest.raises(InputError, match=complaint):
         buffer(resource)
 
@@ -246,7 +246,7 @@ def test_npy_and_raw_files(tmp_path):
         )
 
 
-def test_files_outside_of_the_models_folder_are_read_only_where_allowed(tmp_path, monkeypatch):
+def test_files_outside_the_model_folder_require_permission(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "x.dat").write_bytes(b"\1\2\3\4")
     (tmp_path / "x.dat").write_bytes(b"\5\6\7\x08")
@@ -264,7 +264,7 @@ def test_files_outside_of_the_models_folder_are_read_only_where_allowed(tmp_path
         run_it()
 
 
-def test_the_command_reads_files_outside_where_that_is_asked_for(tmp_path, capsys):
+def test_command_reads_outside_files_only_on_request(tmp_path, capsys):
     (tmp_path / "inside").mkdir()
     (tmp_path / "x.dat").write_bytes(b"\1\2\3\4")
     resource = {"initialValues": {"sourcePath": "../x.dat"}, "initialValuesDataType": "UINT8"}
@@ -277,7 +277,7 @@ def test_the_command_reads_files_outside_where_that_is_asked_for(tmp_path, capsy
     assert "1, 2, 3, 4" in capsys.readouterr().out
 
 
-def test_a_source_path_stays_in_the_models_folder(tmp_path):
+def test_source_path_must_be_in_the_model_folder(tmp_path):
     inside = tmp_path / "inside"
     inside.mkdir()
     (tmp_path / "x.dat").write_bytes(b"\1\2\3\4")
@@ -317,10 +317,10 @@ def test_hostile_npy_files(tmp_path, data):
         buffer({"initialValues": {"sourcePath": "x.npy"}}, base_dir=tmp_path)
 
 
-def test_write_file_writes_only_when_it_may(tmp_path):
+def test_write_file_requires_permission(tmp_path):
     def write(target, **more):
         command = {"type": "writeFile", "resource": "o", "targetPath": target, **more}
-        return whole(DISPATCH, command)
+        return model_with(DISPATCH, command)
 
     with pytest.raises(InputError, match=r"commands\[1\]: writing 'out.npy' requires --write-files, so nothing is run"):
         run(write("out.npy"), base_dir=tmp_path)
@@ -353,13 +353,13 @@ def test_write_file_writes_only_when_it_may(tmp_path):
     assert not (tmp_path / "up.npy").exists()
 
 
-def test_a_link_does_not_lead_out_of_the_folder(tmp_path):
+def test_symlink_does_not_escape_the_folder(tmp_path):
     inside = tmp_path / "inside"
     inside.mkdir()
     (inside / "way").symlink_to(tmp_path)
     command = {"type": "writeFile", "resource": "o", "targetPath": "way/out.dat"}
     with pytest.raises(InputError, match="inside the model's folder"):
-        run(whole(command), base_dir=inside, write_files=True)
+        run(model_with(command), base_dir=inside, write_files=True)
     assert not (tmp_path / "out.dat").exists()
 
 
@@ -382,7 +382,7 @@ def test_verbose_printing():
     assert lines[-1] == "[10] 42 (0x  2A)"
 
 
-def test_a_huge_buffer_is_printed_in_part():
+def test_huge_buffer_is_printed_partially():
     resource = {"initialValuesDataType": "UINT8", "initialValues": {"valueCount": 1_000_001, "value": 7}}
     text = buffer(resource)[1]
     assert text.endswith("7, 7, … (1000001 elements)")
@@ -394,7 +394,7 @@ def test_a_huge_buffer_is_printed_in_part():
 
 def changed(**bindings):
     kept = {name: value for name, value in {**BINDINGS, **bindings}.items() if value is not None}
-    return whole({**DISPATCH, "bindings": kept})
+    return model_with({**DISPATCH, "bindings": kept})
 
 
 @pytest.mark.parametrize(
@@ -420,11 +420,11 @@ def test_bindings(document, complaint):
 def test_dispatchables_that_are_not_executed():
     shader = {"type": "HLSL", "sourcePath": "x.hlsl", "compiler": "dxc", "compilerArgs": []}
     with pytest.raises(NoKernel, match="'it': type hlsl is not supported"):
-        run(whole(DISPATCH, dispatchables={"it": shader}))
+        run(model_with(DISPATCH, dispatchables={"it": shader}))
     gemm = {"type": "DML_OPERATOR_GEMM9", "desc": {"Alpha": 1}}
     with pytest.raises(NoTable, match="'it': directml has no table for 'GEMM9'"):
-        run(whole(DISPATCH, dispatchables={"it": gemm}))
-    assert run(whole(DISPATCH, dispatchables={"it": ONE_HOT, "other": gemm, "third": shader}))[0]["o"][0] == 0.5
+        run(model_with(DISPATCH, dispatchables={"it": gemm}))
+    assert run(model_with(DISPATCH, dispatchables={"it": ONE_HOT, "other": gemm, "third": shader}))[0]["o"][0] == 0.5
 
 
 def test_tensors_owned_by_directml():
@@ -434,7 +434,7 @@ def test_tensors_owned_by_directml():
     dispatch = {**DISPATCH, "bindings": rest}
 
     def models(bindings, command=dispatch):
-        return whole(command, dispatchables={"it": {**owned, "bindings": bindings}})
+        return model_with(command, dispatchables={"it": {**owned, "bindings": bindings}})
 
     assert run(models({"ValuesTensor": "v"}))[0]["o"].tolist()[:3] == [0.5, 0.5, np.inf]
     with pytest.raises(InputError, match="dispatchables/it ValuesTensor: has the flag OWNED_BY_DML, but is not bound"):
@@ -460,11 +460,11 @@ def test_names_with_control_characters_do_not_reach_the_terminal():
         ({"OutputTensor": None}, "OutputTensor is required, but missing from the descriptor"),
     ],
 )
-def test_what_is_missing_is_reported_before_memory_is_taken(change, message):
+def test_missing_fields_are_reported_before_allocation(change, message):
     changed = copy.deepcopy(ONE_HOT)
     for name in change:
         del changed["desc"][name]
-    result = whole(DISPATCH, dispatchables={"it": changed})
+    result = model_with(DISPATCH, dispatchables={"it": changed})
     result["resources"]["big"] = {
         "initialValuesDataType": "INT8",
         "initialValues": {"valueCount": 1 << 30, "valueStart": 0, "valueDelta": 1},
@@ -478,7 +478,7 @@ def test_what_is_missing_is_reported_before_memory_is_taken(change, message):
         tracemalloc.stop()
 
 
-def test_resources_that_do_not_fit_together_take_no_memory():
+def test_resources_beyond_the_limit_are_not_allocated():
     resource = {"initialValuesDataType": "INT8", "initialValues": {"valueCount": 3 << 29, "value": 1}}
     entries = {**NOTHING, "resources": {"a": resource, "b": resource}}
     tracemalloc.start()

@@ -48,7 +48,7 @@ def test_every_operator_is_read_and_accepted(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_lost_on_the_way_back(name):
+def test_round_trip_keeps_every_field(name):
     sample = model(name)
     assert read_dx_model(write_dx_model(sample), file=sample.file) == sample
 
@@ -106,7 +106,7 @@ def test_fused_operators():
     assert outputs["linear"].tolist() == [-5, -11, 2]
 
 
-def test_tensors_of_fused_operators_are_left_out_of_a_model_only():
+def test_tensors_of_fused_operators_are_omitted_only_in_models():
     descriptor = model("fused.json").dispatchables["long"].descriptor
     assert descriptor is not None
     assert set(descriptor.fields["FusedActivation"].fields) == {"Alpha", "Beta"}
@@ -118,7 +118,7 @@ def test_tensors_of_fused_operators_are_left_out_of_a_model_only():
     assert specgate.check(alone, "directml:6.4").accepted is False
 
 
-def test_a_tensor_that_directml_takes_over():
+def test_tensor_owned_by_directml():
     outputs, message = run("owned.json")  # half of [[1, 2, 3], [4, 5, 6]] times [[1, 0], [0, 1], [2, -2]]
     assert outputs["product"].tolist() == [3.5, -2, 8, -3.5]
     assert message[0].splitlines()[1] == "[0] 3.5 (0x40600000)"
@@ -127,17 +127,17 @@ def test_a_tensor_that_directml_takes_over():
     assert [binding.name for binding in halved.bindings["BTensor"]] == ["weights"]
 
 
-def test_arrays_of_tensors_joined():
+def test_join_of_a_tensor_array():
     assert run("arrays.json")[0]["joined"].tolist() == [10, 9, 0.5, 0.5, 0.5, 2, 1]
 
 
-def test_arrays_of_tensors_split():
+def test_split_into_a_tensor_array():
     outputs, _ = run("split.json")  # of [[1, 2, 3, 4], [5, 6, 7, 8]]
     assert outputs["first"].tolist() == [1, 5]
     assert outputs["rest"].tolist() == [2, 3, 4, 6, 7, 8]
 
 
-def test_one_buffer_for_input_and_output():
+def test_buffer_used_as_input_and_output():
     outputs, message = run("in_place.json")
     assert message == ["Resource 'values': -5.5, -0.5, 0.25, 2.5, 19", "Resource 'values': -1.5, -0.5, 0.25, 2.5, 3"]
     assert outputs["values"].tolist() == [-1.5, -0.5, 0.25, 2.5, 3]
@@ -182,7 +182,7 @@ def test_arrays_of_numbers():
     assert outputs["products"].tolist() == [12, 1]
 
 
-def test_what_is_left_out_of_a_tensor_or_stands_as_nothing():
+def test_omitted_and_empty_tensor_fields():
     outputs, message = run("defaults.json")
     assert outputs["sums"].tolist() == [1.75, 0, -1, 0]
     assert message == ["Resource 'sums': 1.75, 0, -1"] * 2
@@ -192,7 +192,7 @@ def test_what_is_left_out_of_a_tensor_or_stands_as_nothing():
     assert descriptor.fields["BTensor"] == TensorDesc("FLOAT32", (3,))
 
 
-def test_a_single_descriptor_is_checked_as_it_stands():
+def test_single_descriptor_is_checked_unchanged():
     fields: dict[str, Any] = {name: {"DataType": "FLOAT32", "Sizes": [3]} for name in ("InputTensor", "OutputTensor")}
     parts: list[dict[str, Any]] = [{"TotalTensorSizeInBytes": 0}, {"Strides": []}]
     for part in parts:
@@ -204,7 +204,7 @@ def test_a_single_descriptor_is_checked_as_it_stands():
         assert specgate.check(dispatched.descriptor, "directml:6.4").accepted is True
 
 
-def test_what_is_no_operator_of_directml():
+def test_dispatchables_that_are_not_directml_operators():
     sample = model("foreign.json")
     assert [item.kind for item in sample.dispatchables.values()] == ["hlsl", "onnx", "dmlSerializedGraph", "directml"]
     assert [item.kind for item in sample.resources.values()] == ["file", "deferred", "constant"]
@@ -223,7 +223,7 @@ def clip_desc(low, kind="FLOAT16"):
     return specgate.descriptor({"type": "ELEMENT_WISE_CLIP1", "desc": desc}, dialect="directml")
 
 
-def test_nothing_to_do_gives_the_same_object():
+def test_unchanged_descriptor_is_returned_as_is():
     for descriptor in (clip_desc(0.25), clip_desc(0.3, "FLOAT32"), clip_desc("nan", "FLOAT32")):
         assert as_dispatched(descriptor) is descriptor
 
@@ -246,5 +246,5 @@ def test_float16_scalars_are_rounded_toward_zero(value):
     ("value", "expected"),
     [(65504, 65504), (65535.9, 65504), (-65519.99, -65504), (65536, np.inf), (-1e300, -np.inf), (1e-300, 0), (2, 2)],
 )
-def test_float16_scalars_at_the_ends(value, expected):
+def test_float16_scalar_limits(value, expected):
     assert as_dispatched(clip_desc(value)).fields["Min"] == expected

@@ -12,18 +12,18 @@ from specgate.spec.tables import dialect
 STRUCTURES = [abi().structure(name) for name in abi().operators]
 
 
-def test_it_has_every_operator_once_in_the_order_of_its_numbers():
+def test_every_operator_occurs_once_in_numeric_order():
     assert [structure.number for structure in STRUCTURES] == list(range(1, 178))
     assert len({structure.name for structure in STRUCTURES}) == 177
 
 
-def test_operators_came_level_by_level():
+def test_operator_numbers_increase_with_the_feature_level():
     levels = dialect("directml").levels
     positions = [levels.index(structure.since) for structure in STRUCTURES]
     assert positions == sorted(positions)
 
 
-def test_members_name_what_there_is():
+def test_members_reference_existing_members():
     for structure in STRUCTURES:
         members = {member.name: member for member in structure.members}
         assert any(member.base == "output" for member in structure.members), structure.name
@@ -66,12 +66,12 @@ def test_layouts_that_were_measured(operator, size, offsets):
     assert {m.name: m.offset for m in structure.members if m.name in offsets} == offsets
 
 
-def test_type_numbers_are_those_of_the_tables():
+def test_type_numbers_match_the_tables():
     types = dialect("directml").types
     assert {k: v for k, v in abi().enums["TENSOR_DATA_TYPE"].items() if v} == {k: v["value"] for k, v in types.items()}
 
 
-def test_an_operator_has_its_long_name_and_its_aliases():
+def test_operators_are_found_by_long_name_and_alias():
     assert abi().structure("DML_OPERATOR_ONE_HOT") is abi().structure("ONE_HOT")
     assert abi().structure("SCATTER_ELEMENTS") is abi().structure("SCATTER")
 
@@ -87,7 +87,7 @@ def test_a_misspelt_kind_is_rejected(text):
         parse_kind(text)
 
 
-def test_kinds_are_taken_apart():
+def test_kinds_are_parsed():
     assert parse_kind("uint[DimensionCount]?") == ("uint", None, "DimensionCount", True)
     assert parse_kind("enum:REDUCE_FUNCTION") == ("enum", "REDUCE_FUNCTION", None, False)
 

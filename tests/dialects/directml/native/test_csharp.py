@@ -31,7 +31,7 @@ Question = tuple[str, int, Image]
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sequence[Question]], list[Any]]:
+def print_with_csharp(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sequence[Question]], list[Any]]:
     """Compile the file once; return a function that runs the program on images."""
     if shutil.which("mcs") is None or shutil.which("mono") is None:
         pytest.skip("no C# compiler is installed: apt-get install mono-mcs")
@@ -55,22 +55,22 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sequence[Ques
     return run
 
 
-def answers(descriptor: dict[str, Any], level: str) -> tuple[bool | None, list[str]]:
+def verdict_of(descriptor: dict[str, Any], level: str) -> tuple[bool | None, list[str]]:
     verdict = specgate.check(descriptor, f"directml:{level}")
     return verdict.accepted, sorted(finding.id for finding in verdict.findings)
 
 
 @pytest.mark.timeout(300)
-def test_every_structure_prints_as_the_descriptor_that_went_in(printed):
-    result = printed([("o", 0, image(descriptor)) for _, descriptor, _ in descriptions()])
+def test_every_structure_prints_its_descriptor(print_with_csharp):
+    result = print_with_csharp([("o", 0, image(descriptor)) for _, descriptor, _ in descriptions()])
     assert len(result) > 1000
     for (name, descriptor, level), json_of_it in zip(descriptions(), result, strict=True):
         assert json_of_it == describe_image(image(descriptor)), name
-        assert answers(json_of_it, level) == answers(descriptor, level), name
+        assert verdict_of(json_of_it, level) == verdict_of(descriptor, level), name
 
 
 @pytest.mark.timeout(300)
-def test_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(printed):
+def test_corrupt_memory_prints_as_in_python_or_as_unreadable(print_with_csharp):
     pick = random.Random(7)
     outcome = []
     for _, descriptor, _ in pick.choices(descriptions(), k=600):
@@ -84,7 +84,7 @@ def test_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(p
                 struct.pack_into("<I", data, at ^ 4, 0)
         outcome.append(Image(bytes(data), tuple(sorted(pointers)), 0))
     refused = 0
-    for item, result in zip(outcome, printed([("o", 0, item) for item in outcome]), strict=True):
+    for item, result in zip(outcome, print_with_csharp([("o", 0, item) for item in outcome]), strict=True):
         try:
             describe_image(item)
         except InputError:
@@ -98,42 +98,42 @@ def test_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(p
     assert refused > 50
 
 
-def test_a_number_and_a_structure_that_are_apart(printed):
+def test_operator_type_and_structure_passed_separately(print_with_csharp):
     images = [image(descriptor) for _, descriptor, _ in descriptions()[::50]]
-    assert printed([("t", 0, item) for item in images]) == [describe_image(item) for item in images]
+    assert print_with_csharp([("t", 0, item) for item in images]) == [describe_image(item) for item in images]
 
 
-def test_addresses_that_nothing_is_at(printed):
+def test_unmapped_addresses_are_reported(print_with_csharp):
     addresses = [0, 8, -8, 2**63 - 1]
-    result = printed([("a", address, NONE) for address in addresses])
+    result = print_with_csharp([("a", address, NONE) for address in addresses])
     messages = ["a null pointer", "0x8", "0xfffffffffffffff8", "0x7fffffffffffffff"]
     assert result == [{"type": f"unreadable: {each}", "desc": {}} for each in messages]
-    graphs = printed([("b", address, NONE) for address in addresses])
+    graphs = print_with_csharp([("b", address, NONE) for address in addresses])
     assert [graph["dispatchables"]["graph"]["desc"] for graph in graphs] == [f"unreadable: {each}" for each in messages]
 
 
-def test_a_part_that_is_unreadable_is_named_by_check(printed, tmp_path, capsys):
+def test_check_names_unreadable_parts(print_with_csharp, tmp_path, capsys):
     new_image = image(descriptions("ONE_HOT")[0][1])
     offset = 16 + next(m.offset for m in abi().structure("ONE_HOT").members if m.name == "ValuesTensor")
     data = bytearray(new_image.data)
     struct.pack_into("<Q", data, offset, 0x10)
-    (result,) = printed([("o", 0, Image(bytes(data), tuple(set(new_image.pointers) - {offset}), 0))])
+    (result,) = print_with_csharp([("o", 0, Image(bytes(data), tuple(set(new_image.pointers) - {offset}), 0))])
     assert result["desc"]["ValuesTensor"] == "unreadable: 0x10"
     (tmp_path / "d.json").write_text(json.dumps(result))
     assert main(["check", str(tmp_path / "d.json")]) == 2
     assert "ValuesTensor: expected a tensor description, found 'unreadable: 0x10'" in capsys.readouterr().err
 
 
-def test_a_graph_prints_as_python_reads_it(printed):
+def test_graph_prints_like_the_python_reader(print_with_csharp):
     operator = image(descriptions("ONE_HOT")[0][1])
-    result = printed([("r", 0x1000, operator), ("g", 0, GRAPH), ("f", 0x1000, NONE), ("g", 0, GRAPH)])
+    result = print_with_csharp([("r", 0x1000, operator), ("g", 0, GRAPH), ("f", 0x1000, NONE), ("g", 0, GRAPH)])
     loaded = Loaded(GRAPH)
     assert result[1] == graph_from_pointer(loaded.address, {0x1000: describe_image(operator)})
     assert result[3] == graph_from_pointer(loaded.address)
 
 
 @pytest.mark.timeout(300)
-def test_a_graph_in_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(printed):
+def test_corrupt_graph_prints_as_in_python_or_as_unreadable(print_with_csharp):
     pick = random.Random(8)
     outcome = []
     for _ in range(100):
@@ -143,7 +143,7 @@ def test_a_graph_in_changed_memory_prints_what_python_reads_or_says_that_it_is_u
         struct.pack_into("<Q", data, at, pick.choice([0, 1, 7, 0x1000, 2**63]))
         outcome.append(Image(bytes(data), tuple(sorted(pointers)), 0))
     refused = 0
-    for item, result in zip(outcome, printed([("g", 0, item) for item in outcome]), strict=True):
+    for item, result in zip(outcome, print_with_csharp([("g", 0, item) for item in outcome]), strict=True):
         loaded = Loaded(item)
         try:
             assert result == graph_from_pointer(loaded.address)

@@ -94,7 +94,7 @@ def test_every_byte_of_a_small_image():
     assert new_image.root == 0
 
 
-def test_every_part_of_a_tensor_arrives(changed):
+def test_every_tensor_field_is_marshalled(changed):
     full = {"Sizes": [1, 2, 3, 4], "Strides": [50, 24, 8, 2], "TotalTensorSizeInBytes": 2**33, "Flags": 1}
     result = changed(OutputTensor={"DataType": "FLOAT16", **full, "GuaranteedBaseOffsetAlignment": 256})
     assert Decoded(image(result)).tensor("OutputTensor") == {
@@ -119,22 +119,22 @@ def test_a_whole_float_is_an_integer_scalar():
         ("FLOAT32", [], None, 4),
     ],
 )
-def test_a_total_size_left_out_is_the_least(changed, kind, sizes, strides, total):
+def test_omitted_total_size_is_the_minimum(changed, kind, sizes, strides, total):
     tensors = {"DataType": kind, "Sizes": sizes} | ({} if strides is None else {"Strides": strides})
     assert Decoded(image(changed(ValuesTensor=tensors))).tensor("ValuesTensor")["total"] == total
 
 
-def test_a_descriptor_and_its_dict_make_the_same_image(one_hot):
+def test_descriptor_and_dict_give_the_same_image(one_hot):
     assert image(read(one_hot)) == image(one_hot)
 
 
-def test_what_is_absent_is_a_null_pointer(changed):
+def test_absent_tensor_is_a_null_pointer(changed):
     decoded = Decoded(image(changed(OutputTensor=None)))
     assert decoded.absent("OutputTensor")
     assert not decoded.absent("IndicesTensor")
 
 
-def test_numbers_arrays_and_words():
+def test_scalars_arrays_and_enums():
     desc = {"Function": "DML_REDUCE_FUNCTION_MAX", "AxisCount": 2, "Axes": [1, 3]}
     decoded = Decoded(image({"type": "REDUCE", "desc": desc}))
     assert decoded.uint(decoded.at("Function")) == 7
@@ -142,19 +142,19 @@ def test_numbers_arrays_and_words():
     assert decoded.uints(decoded.follow(decoded.at("Axes")), 2) == [1, 3]
 
 
-def test_a_count_left_out_is_the_length_and_a_given_one_may_be_less():
+def test_omitted_count_is_the_length_and_may_be_smaller():
     for stated, count in [({}, 3), ({"AxisCount": 3}, 3), ({"AxisCount": 1}, 1)]:
         decoded = Decoded(image({"type": "REDUCE", "desc": {"Function": 0, "Axes": [0, 1, 2], **stated}}))
         assert decoded.uint(decoded.at("AxisCount")) == count
 
 
-def test_an_empty_list_is_no_null_pointer():
+def test_empty_list_is_not_a_null_pointer():
     decoded = Decoded(image({"type": "REDUCE", "desc": {"Function": 0, "Axes": []}}))
     assert not decoded.absent("Axes")
     assert decoded.uint(decoded.at("AxisCount")) == 0
 
 
-def test_arrays_of_tensors_lie_one_after_the_other():
+def test_tensor_arrays_are_contiguous():
     tensors = [{"DataType": "INT8", "Sizes": [n]} for n in (1, 2, 3)]
     decoded = Decoded(image({"type": "JOIN", "desc": {"InputTensors": tensors, "Axis": 0}}))
     first = decoded.follow(decoded.at("InputTensors"))
@@ -162,7 +162,7 @@ def test_arrays_of_tensors_lie_one_after_the_other():
     assert decoded.uint(decoded.at("InputCount")) == 3
 
 
-def test_operators_inside_an_operator():
+def test_nested_operators():
     gemm = {"TransA": "NONE", "TransB": "TRANSPOSE", "Alpha": 1, "Beta": 0.5, "FusedActivation": RELU}
     decoded = Decoded(image({"type": "GEMM", "desc": gemm}))
     fused = decoded.follow(decoded.at("FusedActivation"))
@@ -173,23 +173,29 @@ def test_operators_inside_an_operator():
     assert struct.unpack_from("<ff", decoded.data, decoded.at("Alpha")) == (1.0, 0.5)
 
 
-def both(operator: str, dicts: dict[str, Any], values: dict[str, Any]) -> None:
+def require_equal_images(operator: str, dicts: dict[str, Any], values: dict[str, Any]) -> None:
     """A Descriptor's values give the same image as its dict."""
     assert image(Descriptor("directml", operator, values)) == image({"type": operator, "desc": dicts})
 
 
-def test_values_of_a_descriptor_and_of_a_dict_make_the_same_image():
+def test_values_of_descriptor_and_dict_give_the_same_image():
     relu = Descriptor("directml", "ACTIVATION_RELU", {})
     gemm: dict[str, Any] = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 0.5}
-    both("GEMM", {**gemm, "FusedActivation": RELU}, {**gemm, "FusedActivation": relu})
+    require_equal_images("GEMM", {**gemm, "FusedActivation": RELU}, {**gemm, "FusedActivation": relu})
     elu = Descriptor("directml", "ACTIVATION_ELU", {"Alpha": 1.5})
     rnn: dict[str, Any] = {"Direction": "FORWARD"}
     raw_elu = {"type": "DML_OPERATOR_ACTIVATION_ELU", "desc": {"Alpha": 1.5}}
     for sequence in (list, tuple):
-        both("RNN", {**rnn, "ActivationDescs": [RELU, raw_elu]}, {**rnn, "ActivationDescs": sequence([relu, elu])})
-    both("ELEMENT_WISE_ABS", {"ScaleBias": {"Scale": 2, "Bias": -1}}, {"ScaleBias": ScaleBias(2.0, -1.0)})
+        require_equal_images(
+            "RNN", {**rnn, "ActivationDescs": [RELU, raw_elu]}, {**rnn, "ActivationDescs": sequence([relu, elu])}
+        )
+    require_equal_images(
+        "ELEMENT_WISE_ABS", {"ScaleBias": {"Scale": 2, "Bias": -1}}, {"ScaleBias": ScaleBias(2.0, -1.0)}
+    )
     size: dict[str, Any] = {"InterpolationMode": "LINEAR"}
-    both("UPSAMPLE_2D", {**size, "ScaleSize": {"Width": 3, "Height": 2}}, {**size, "ScaleSize": Size2D(3, 2)})
+    require_equal_images(
+        "UPSAMPLE_2D", {**size, "ScaleSize": {"Width": 3, "Height": 2}}, {**size, "ScaleSize": Size2D(3, 2)}
+    )
 
 
 def test_an_array_of_operators():
@@ -224,7 +230,7 @@ def test_a_scalar_has_the_type_that_another_field_names(kind, value, data):
     assert decoded.data[decoded.at("Value") :][:8] == data
 
 
-def test_a_float_too_large_is_infinite():
+def test_float_overflow_becomes_infinity():
     clip = {"type": "ELEMENT_WISE_CLIP", "desc": {"Min": -(10**400), "Max": 1e300}}
     decoded = Decoded(image(clip))
     assert struct.unpack_from("<ff", decoded.data, decoded.at("Min")) == (float("-inf"), float("inf"))
@@ -245,7 +251,7 @@ def test_a_float_too_large_is_infinite():
         ({"OutputTensor": 3}, "expected a tensor description, found 3"),
     ],
 )
-def test_what_the_structure_cannot_hold(changed, changes, message):
+def test_values_outside_the_structure_range_are_rejected(changed, changes, message):
     with pytest.raises(InputError, match=message):
         image(changed(**changes))
 
@@ -278,12 +284,12 @@ def test_what_the_structure_cannot_hold(changed, changes, message):
         ([], "expected an operator description"),
     ],
 )
-def test_what_no_operator_can_hold(descriptor, message):
+def test_malformed_descriptors_are_rejected(descriptor, message):
     with pytest.raises(InputError, match=message):
         image(descriptor)
 
 
-def test_an_operator_that_directml_does_not_have():
+def test_unknown_operator_is_rejected():
     with pytest.raises(NoTable):
         image({"type": "ONE_COLD", "desc": {}})
 
@@ -293,7 +299,7 @@ def test_a_descriptor_of_another_dialect(onnx_one_hot):
         image(specgate.descriptor(onnx_one_hot, dialect="onnx"))
 
 
-def test_operators_nested_without_end():
+def test_endlessly_nested_operators_are_rejected():
     endless: dict[str, Any] = {"type": "GEMM", "desc": {"TransA": 0, "TransB": 0, "Alpha": 1, "Beta": 0}}
     endless["desc"]["FusedActivation"] = endless
     with pytest.raises(InputError, match="operators nested at most 8 deep"):
@@ -302,7 +308,7 @@ def test_operators_nested_without_end():
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-def test_many_operators_nested_without_end():
+def test_wide_endlessly_nested_operators_are_rejected():
     endless: dict[str, Any] = {"type": "RNN", "desc": {"Direction": 0}}
     endless["desc"]["ActivationDescs"] = [*[{"type": "RNN", "desc": {"Direction": 0}}] * 300_000, endless]
     with pytest.raises(InputError, match="at most 16777216 bytes"):
@@ -315,7 +321,7 @@ def test_a_symbolic_size_is_rejected():
 
 
 @given(any_descriptors("directml", "ONE_HOT"))
-def test_any_descriptor_makes_an_image_that_reads_back_or_is_rejected(descriptor):
+def test_any_descriptor_round_trips_or_is_rejected(descriptor):
     try:
         decoded = Decoded(image(descriptor))
     except Error:
@@ -334,7 +340,7 @@ def test_any_descriptor_makes_an_image_that_reads_back_or_is_rejected(descriptor
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=3) | st.floats(), st.lists, max_leaves=5))
-def test_junk_is_rejected_with_the_errors_of_specgate(junk):
+def test_invalid_data_raises_only_specgate_errors(junk):
     for field in ("InputTensor", "Axes", "Function"):
         try:
             image({"type": "REDUCE", "desc": {"Function": 0, "Axes": [0], field: junk}})

@@ -37,7 +37,7 @@ def read_back(result: Image) -> dict[str, Any]:
     return from_pointer(loaded.address)
 
 
-def answers(descriptor: dict[str, Any], level: str) -> tuple[bool | None, list[str]]:
+def verdict_of(descriptor: dict[str, Any], level: str) -> tuple[bool | None, list[str]]:
     verdict = specgate.check(descriptor, f"directml:{level}")
     return verdict.accepted, sorted(finding.id for finding in verdict.findings)
 
@@ -48,7 +48,7 @@ def test_every_operator_has_descriptions():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", abi().operators)
-def test_a_structure_reads_as_the_descriptor_that_went_in(operator):
+def test_structure_reads_back_as_its_descriptor(operator):
     for _, descriptor, level in descriptions(operator):
         new_image = image(descriptor)
         result = read_back(new_image)
@@ -56,7 +56,7 @@ def test_a_structure_reads_as_the_descriptor_that_went_in(operator):
         assert image(result) == new_image
         round_trip = json.loads(json.dumps(result, allow_nan=False))
         assert image(round_trip) == new_image
-        assert answers(round_trip, level) == answers(descriptor, level)
+        assert verdict_of(round_trip, level) == verdict_of(descriptor, level)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_the_descriptions_have_every_kind_of_member(pointed):
     assert None in given_
 
 
-def test_a_fused_operator_comes_back_without_tensors():
+def test_fused_operator_is_read_without_tensors():
     assert read_back(image(GEMM))["desc"]["FusedActivation"] == RELU
 
 
@@ -118,7 +118,7 @@ def one_hot(what: int = 1) -> int:
     return operator(abi().structure("ONE_HOT").number, fields)
 
 
-def test_structures_of_a_program_of_its_own():
+def test_structures_built_with_ctypes_are_read():
     entries = from_pointer(one_hot())
     assert entries == {
         "type": "DML_OPERATOR_ONE_HOT",
@@ -133,14 +133,14 @@ def test_structures_of_a_program_of_its_own():
     assert finding.where.startswith("OutputTensor")
 
 
-def test_a_tensor_whose_type_was_forgotten_shows_it():
+def test_unset_tensor_type_is_reported_as_invalid():
     entries = from_pointer(one_hot(what=0))
     assert entries["desc"]["ValuesTensor"]["Type"] == "INVALID"
     (finding,) = [f for f in specgate.check(entries, "directml:6.4").findings if "ValuesTensor" in f.message]
     assert "INVALID" in finding.message
 
 
-def test_an_operator_that_is_not_known_keeps_its_number():
+def test_unknown_operator_keeps_its_number():
     entries = from_pointer(operator(4711, OneHot()))
     assert entries == {"type": 4711, "desc": {}}
     with pytest.raises(NoTable, match="4711"):
@@ -160,12 +160,12 @@ def name(number: int) -> str:
     ("address", "message"),
     [(0, "null pointer"), (8, "0x8 cannot be read"), (2**64 - 8, "cannot be read"), (-1, "cannot"), (2**80, "cannot")],
 )
-def test_an_address_that_nothing_is_at(read, address, message):
+def test_unmapped_address_is_rejected(read, address, message):
     with pytest.raises(InputError, match=message):
         read(address)
 
 
-def test_a_pointer_that_is_no_longer_valid_is_named():
+def test_dangling_pointer_error_names_the_field():
     fields = OneHot(tensor(3, 1, 2), tensor(1, 1, 2), tensor(1, 3, 2), 0)
     ctypes.cast(ctypes.addressof(fields) + 8, ctypes.POINTER(ctypes.c_uint64))[0] = 0x10
     with pytest.raises(InputError, match=r"^ValuesTensor: the address 0x18 cannot be read"):
@@ -203,7 +203,7 @@ def test_an_operator_that_points_to_itself():
 
 @given(st.sampled_from(sorted(abi().operators)), st.data())
 @settings(deadline=None)
-def test_changed_memory_is_read_or_rejected(operator, data):
+def test_mutated_memory_is_read_or_rejected(operator, data):
     _, descriptor, _ = data.draw(st.sampled_from(descriptions(operator)))
     loaded = Loaded(image(descriptor))
     for _ in range(data.draw(st.integers(1, 3))):
@@ -241,7 +241,7 @@ class GraphDesc(ctypes.Structure):
     )  # fmt: skip
 
 
-def several(*parts: tuple[int, ctypes.Structure]) -> tuple[int, Any]:
+def array_of(*parts: tuple[int, ctypes.Structure]) -> tuple[int, Any]:
     array = (Described * len(parts))(*(Described(kind, ctypes.addressof(part)) for kind, part in parts))
     KEPT.extend([parts, array])
     return len(parts), array
@@ -251,16 +251,16 @@ def graph() -> GraphDesc:
     """ONE_HOT with constant values, then an operator whose creation was not observed."""
     graph_desc = GraphDesc(
         1, 1,
-        *several((1, OperatorNode(0x1000, b"hot")), (2, ConstantNode(1, 8, b"values")), (1, OperatorNode(0x2000, None))),
-        *several((1, Edge((0, 0, 0), b"indices"))),
-        *several((2, Edge((2, 0, 0), None))),
-        *several((3, Inner((1, 0, 0, 1), None)), (3, Inner((0, 0, 2, 0), b"between"))),
+        *array_of((1, OperatorNode(0x1000, b"hot")), (2, ConstantNode(1, 8, b"values")), (1, OperatorNode(0x2000, None))),
+        *array_of((1, Edge((0, 0, 0), b"indices"))),
+        *array_of((2, Edge((2, 0, 0), None))),
+        *array_of((3, Inner((1, 0, 0, 1), None)), (3, Inner((0, 0, 2, 0), b"between"))),
     )  # fmt: skip
     KEPT.append(graph_desc)
     return graph_desc
 
 
-def test_a_graph_of_a_program_of_its_own():
+def test_graph_built_with_ctypes_is_read():
     hot = from_pointer(one_hot())
     entries = graph_from_pointer(ctypes.addressof(graph()), {0x1000: hot})
     assert entries["dispatchables"]["node_0"] == hot
@@ -291,7 +291,7 @@ def test_a_graph_of_a_program_of_its_own():
     }  # fmt: skip
 
 
-def test_parts_of_a_graph_that_are_no_such_parts_keep_their_type():
+def test_unknown_node_and_edge_types_are_kept():
     graph_desc = graph()
     graph_desc.Nodes[1].Type = 9
     graph_desc.InputEdges[0].Type = 2
@@ -307,7 +307,7 @@ def test_parts_of_a_graph_that_are_no_such_parts_keep_their_type():
         ({"OutputEdgeCount": 2**31}, "^OutputEdges: expected at most 65536 elements"),
     ],
 )
-def test_a_graph_with_counts_that_cannot_be_meant(change, message):
+def test_implausible_graph_counts_are_rejected(change, message):
     new_graph = graph()
     for field, value in change.items():
         setattr(new_graph, field, value)
@@ -315,14 +315,14 @@ def test_a_graph_with_counts_that_cannot_be_meant(change, message):
         graph_from_pointer(ctypes.addressof(new_graph))
 
 
-def test_a_part_of_a_graph_that_is_not_there_is_named():
+def test_dangling_graph_pointer_error_names_the_edge():
     graph_desc = graph()
     graph_desc.IntermediateEdges[1].Desc = 0x10
     with pytest.raises(InputError, match=r"^IntermediateEdges\[1\]: the address 0x10 cannot be read"):
         graph_from_pointer(ctypes.addressof(graph_desc))
 
 
-def test_the_layout_of_a_graph_is_that_of_a_c_compiler():
+def test_graph_layout_matches_a_c_compiler():
     for name, of in [
         ("GRAPH_DESC", GraphDesc),
         ("OPERATOR_GRAPH_NODE_DESC", OperatorNode),
@@ -336,7 +336,7 @@ def test_the_layout_of_a_graph_is_that_of_a_c_compiler():
         assert structure.members[-1].offset == getattr(of, of._fields_[-1][0]).offset, name
 
 
-def test_numbers_that_json_does_not_have():
+def test_infinity_and_nan_are_read_as_strings():
     new_image = image({"type": "ELEMENT_WISE_CLIP", "desc": {"Min": float("-inf"), "Max": float("nan")}})
     entries = read_back(new_image)
     assert (entries["desc"]["Min"], entries["desc"]["Max"]) == ("-inf", "nan")

@@ -29,11 +29,11 @@ RELU = {
 }
 
 
-def test_a_dict_comes_back_as_it_was():
+def test_dict_round_trips():
     assert describe_image(image(RELU)) == RELU
 
 
-def test_every_example_of_the_tables_comes_back():
+def test_every_table_example_round_trips():
     table = dialect("directml")
     examples = [e["descriptor"] for name in table.operators for e in table.operator(name).table.examples.values()]
     images = [image(example) for example in examples]
@@ -42,12 +42,12 @@ def test_every_example_of_the_tables_comes_back():
 
 
 @given(descriptors("directml", "CONVOLUTION", "6.4"))
-def test_what_may_be_left_out_comes_back(descriptor):
+def test_omitted_optional_fields_round_trip(descriptor):
     new_image = image(descriptor)
     assert image(describe_image(new_image)) == new_image
 
 
-def test_what_has_no_word_stays_a_number():
+def test_unknown_enum_value_stays_a_number():
     data = bytearray(image(RELU).data)
     new_image = image(RELU)
     struct.pack_into("<I", data, new_image.root, 4711)
@@ -55,13 +55,13 @@ def test_what_has_no_word_stays_a_number():
 
 
 @pytest.mark.parametrize("length", [0, 8, 40, 100])
-def test_an_image_that_ends_too_soon_is_rejected(length):
+def test_truncated_image_is_rejected(length):
     new_image = image(RELU)
     with pytest.raises(InputError, match="expected"):
         describe_image(Image(new_image.data[:length], new_image.pointers, new_image.root))
 
 
-def test_a_tensor_without_a_description_is_left_out():
+def test_tensor_without_a_description_is_omitted():
     # Some providers point to an empty description for an omitted tensor.
     new_image = image(RELU)
     head = next(p for p in new_image.pointers if p > new_image.root + 8 and p % 16 == 8)
@@ -84,7 +84,7 @@ def test_the_layout_names_every_pointer_of_every_operator():
     assert at == len(words)
 
 
-def test_the_layout_says_what_a_pointer_points_to():
+def test_layout_names_pointer_targets():
     words = list(struct.unpack(f"<{len(pointer_layout()) // 4}I", pointer_layout()))
     join = abi().structure("JOIN")
     at = next(i for i in range(1, len(words)) if words[i : i + 2] == [join.number, join.size])

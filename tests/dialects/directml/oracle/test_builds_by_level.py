@@ -17,19 +17,19 @@ SOFTMAX: dict[str, Any] = {
 }
 
 
-def test_no_two_builds_share_a_folder() -> None:
+def test_build_folders_are_unique() -> None:
     folders = [builds.library(build) for build in BUILDS]
     assert len(set(folders)) == len(folders)
 
 
-def test_a_cache_of_the_build_that_was_taken_for_5_0_is_not_asked_as_such() -> None:
+def test_cached_5_1_build_is_not_used_as_5_0() -> None:
     (build,) = find_builds("5.0", "windows")
     assert builds.library(build).parent.name != build.level
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize(("level", "accepted"), [("5.0", False), ("5.1", True), ("5.2", True)])
-def test_operators_of_5_1_are_there_from_5_1_on(level: str, accepted: bool) -> None:
+def test_operators_of_5_1_exist_from_5_1_on(level: str, accepted: bool) -> None:
     (build,) = find_builds(level, "windows")
     missing = builds.missing(build)
     if missing:

@@ -70,7 +70,7 @@ def list_installed() -> list[str]:
     return [f"{row.build.level} {row.build.system}" for row in status() if row.installed]
 
 
-def test_levels_are_those_of_the_tables_and_no_build_comes_twice():
+def test_levels_match_the_tables_and_builds_are_unique():
     order = dialect("directml").levels
     assert levels() == [level for level in order if level in levels()]
     assert len({(build.level, build.system) for build in BUILDS}) == len(BUILDS)
@@ -78,7 +78,7 @@ def test_levels_are_those_of_the_tables_and_no_build_comes_twice():
 
 
 @LINUX
-def test_one_wheel_for_the_library_and_the_d3d12_loader(commands):
+def test_library_and_d3d12_loader_share_a_wheel(commands):
     install_directml(["6.2"], progress=lambda _: None)
     assert list_installed() == ["6.2 linux"]
     assert downloads(commands) == ["torch-directml==0.2.5.dev240914"]
@@ -88,7 +88,7 @@ def test_one_wheel_for_the_library_and_the_d3d12_loader(commands):
 
 
 @LINUX
-def test_all_levels_and_then_nothing_more(commands):
+def test_repeated_installation_downloads_nothing(commands):
     lines: list[str] = []
     install_directml("all", progress=lines.append)
     assert list_installed() == [f"{row.build.level} {row.build.system}" for row in status() if row.preferred]
@@ -105,14 +105,14 @@ def test_builds_of_one_system(commands):
     assert list_installed() == [f"{build.level} windows" for build in BUILDS if build.system == "windows"]
 
 
-def test_pip_is_asked_for_exactly_one_build(commands):
+def test_pip_downloads_exactly_one_build(commands):
     install_directml(["6.4"], system="windows", progress=lambda _: None)
     command = next(command for command in commands if "download" in command)
     assert command[:3] == [sys.executable, "-m", "pip"]
     assert {"onnxruntime-directml==1.24.4", "--no-deps", "--only-binary=:all:", "win_amd64"} <= set(command)
 
 
-def test_a_wrong_hash_leaves_nothing_behind(commands, monkeypatch, tmp_path):
+def test_hash_mismatch_leaves_no_files(commands, monkeypatch, tmp_path):
     wrong = tuple(replace(b, wheel=replace(b.wheel, sha256="0" * 64)) for b in BUILDS)
     monkeypatch.setattr(builds, "BUILDS", wrong)
     with pytest.raises(InputError, match=f"expected the sha256 {'0' * 64}, found [0-9a-f]{{64}}"):
@@ -151,7 +151,7 @@ def test_an_unknown_level_is_rejected_before_anything_is_fetched(commands):
     assert commands == []
 
 
-def test_what_is_missing_comes_with_its_command(commands):
+def test_missing_builds_report_their_install_command(commands):
     rows = {(row.build.level, row.build.system): row for row in status()}
     assert len(rows) == len(BUILDS)
     row = rows["6.4", "windows"]
@@ -160,18 +160,18 @@ def test_what_is_missing_comes_with_its_command(commands):
 
 
 @LINUX
-def test_a_build_that_is_not_the_first_choice_needs_its_system_in_the_command(commands):
+def test_install_command_of_a_secondary_build_names_its_system(commands):
     row = next(row for row in status() if (row.build.level, row.build.system) == ("6.2", "windows"))
     assert row.command == "specgate oracle install directml --levels 6.2 --system windows"
 
 
-def test_a_changed_source_asks_for_a_new_host(commands, monkeypatch):
+def test_changed_source_requires_a_rebuilt_host(commands, monkeypatch):
     install_directml(["6.4"], system="windows", progress=lambda _: None)
     monkeypatch.setattr(builds, "_host_stamp", lambda _: "another")
     assert list_installed() == []
 
 
-def test_failing_programs_are_reported_with_what_they_reported():
+def test_failed_programs_are_reported_with_their_output():
     with pytest.raises(InputError, match=r"fetching: 'ERROR: no such thing'"):
         run_program([sys.executable, "-c", "print('x\\nERROR: no such thing'); raise SystemExit(1)"], "fetching")
     with pytest.raises(InputError, match="No such file"):
@@ -180,7 +180,7 @@ def test_failing_programs_are_reported_with_what_they_reported():
 
 @LINUX
 @pytest.mark.skipif(shutil.which("cc") is None, reason="NO HOST IS COMPILED: cc is not found (Debian package gcc)")
-def test_the_real_host_compiles_without_warnings_and_names_a_library_it_cannot_load(monkeypatch, tmp_path):
+def test_real_host_compiles_and_names_an_unloadable_library(monkeypatch, tmp_path):
     monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
     monkeypatch.setattr(install, "COMPILE", (*COMPILE, "-Werror"))
     install._install_host("linux", lambda _: None)

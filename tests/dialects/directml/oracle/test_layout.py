@@ -36,7 +36,7 @@ def laid_out(draw):
 
 
 @given(laid_out(), st.sampled_from([0xA5, 0x5A, 0]))
-def test_what_is_laid_out_is_read_back(case, fill):
+def test_packed_arrays_round_trip(case, fill):
     result, array = case
     data = pack_array(array, result, needed_bytes(result, "x"), fill, "x")
     assert gather_tensor(data, result, "x", 2**20).tobytes() == array.tobytes()
@@ -59,7 +59,7 @@ def test_elements_that_share_memory_must_be_equal():
     assert pack_array(settled, shared, 8, 0, "x").view(np.int32).tolist() == [3, 4]
 
 
-def test_elements_of_4_bits_that_share_memory_must_be_equal_too():
+def test_overlapping_4_bit_elements_must_be_equal():
     shared = tensor("UINT4", [2], (0,))
     with pytest.raises(InputError, match="elements at the same memory location"):
         pack_array(np.array([5, 4], np.uint8), shared, 4, 0, "x")
@@ -68,13 +68,13 @@ def test_elements_of_4_bits_that_share_memory_must_be_equal_too():
     assert pack_array(settled, shared, 4, 0, "x").tolist() == [4, 0, 0, 0]
 
 
-def test_nan_payloads_pass_as_they_are():
+def test_nan_payloads_are_preserved():
     array = np.array([0x7F800001, 0xFFC12345, 0x80000000], np.uint32).view(np.float32)
     new_tensor = tensor("FLOAT32", [3], (2,))
     assert unpack_array(array, new_tensor, "x").tobytes() == array.tobytes()
 
 
-def test_what_differs_between_two_fillings_is_masked():
+def test_elements_that_depend_on_the_fill_are_masked():
     outputs = bound_tensors("SPLIT", {"OutputTensors": [tensor("INT32", [2]), tensor("INT16", [1])]}, "output")
     assert [(each.place, each.size) for each in outputs] == [("OutputTensors[0]", 8), ("OutputTensors[1]", 4)]
     first, second = (
@@ -86,7 +86,7 @@ def test_what_differs_between_two_fillings_is_masked():
     assert not np.ma.isMaskedArray(result[1])
 
 
-def test_too_much_is_rejected(monkeypatch):
+def test_oversized_tensors_are_rejected(monkeypatch):
     huge = tensor("FLOAT32", [2**16, 2**16], (0, 0))
     with pytest.raises(InputError, match="needs more than 268435456 bytes"):
         bound_tensors("ELEMENT_WISE_IDENTITY", {"InputTensor": huge}, "input")

@@ -36,12 +36,12 @@ def at_least(oracle, level):
     return LEVELS.index(oracle.level) >= LEVELS.index(level)
 
 
-def test_the_device_confirms_its_level(oracle):
+def test_device_confirms_its_feature_level(oracle):
     assert oracle.confirmed_level == oracle.build.reports
     assert oracle.confirmed_level == oracle.level or (oracle.level, oracle.build.system) == ("5.1", "linux")
 
 
-def test_the_examples_of_the_page_are_accepted(oracle):
+def test_documented_examples_are_accepted(oracle):
     examples = dialect("directml").operator("ONE_HOT").table.examples.values()
     for example in examples:
         expected = at_least(oracle, example.get("since", "2.0"))
@@ -55,7 +55,7 @@ def evaluate(oracle, descriptors):
     return list(zip(pages, [a.word for a in oracle.accepts_many(descriptors, confirm=True)], strict=True))
 
 
-def test_page_and_build_agree_on_changes_of_one_field(oracle, changed):
+def test_documentation_and_build_agree_on_single_field_changes(oracle, changed):
     """Return a few hundred descriptors without known differences between builds."""
     sizes = [[1, 1, 3, 1], [1, 1, 3, 2], [1, 3, 1], [1, 1, 1, 3, 1], [3, 1], [1] * 9, [1, 1, 3, 0], [2**32 - 1] * 4]
     types = ["FLOAT32", "FLOAT16", "FLOAT64", "UINT8", "INT8", "UINT16", "INT16", "UINT32", "INT32", "UINT64", "INT64"]
@@ -99,7 +99,7 @@ LIMIT = 4 * 2**32
         ),
     ],
 )
-def test_answers_that_the_page_does_not_tell(oracle, changed, changes, accepted):
+def test_undocumented_verdicts_of_builds(oracle, changed, changes, accepted):
     assert oracle.accepts(changed(**changes)).accepted is accepted(oracle)
 
 
@@ -135,7 +135,7 @@ def test_every_kind_of_field_reaches_the_build(oracle):
     assert [answer.word for answer in oracle.accepts_many(tables)] == words
 
 
-def test_a_crash_is_an_answer_and_the_next_question_is_answered(oracle, one_hot, changed):
+def test_oracle_continues_after_a_crash(oracle, one_hot, changed):
     crash = {"type": "JOIN", "desc": {"InputCount": 3, "OutputTensor": one_hot["desc"]["OutputTensor"], "Axis": 0}}
     answers = oracle.accepts_many([one_hot, crash, changed(Axis=4), crash, one_hot])
     assert [answer.word for answer in answers] == ["accepted", "crashed", "rejected", "crashed", "accepted"]
@@ -153,7 +153,7 @@ def test_an_operator_newer_than_the_build_is_rejected(oracle):
 
 
 @pytest.mark.slow
-def test_thousands_of_questions_a_second(oracle, one_hot, changed):
+def test_thousands_of_queries_per_second(oracle, one_hot, changed):
     questions = [one_hot, changed(Axis=4)] * 500
     begin = time.perf_counter()
     assert [a.word for a in oracle.accepts_many(questions)] == ["accepted", "rejected"] * 500
@@ -175,7 +175,7 @@ def test_a_device_without_a_capability_rejects_a_type(oracle, changed, device, k
         assert poor.accepts(questions).accepted is False
 
 
-def test_old_builds_want_64_bit_shaders_for_64_bit_indices(oracle, changed):
+def test_old_builds_require_64_bit_shaders_for_64_bit_indices(oracle, changed):
     questions = changed(IndicesTensor_DataType="UINT64")
     with DirectMLOracle(oracle.level, build=oracle.build.system, device=Capabilities(int64=False)) as poor:
         assert poor.accepts(questions).accepted is at_least(poor, "4.1")
@@ -185,7 +185,7 @@ def test_old_builds_want_64_bit_shaders_for_64_bit_indices(oracle, changed):
     "level",
     sorted({b.level for b in BUILDS if b.system == "linux"} & {b.level for b in BUILDS if b.system == "windows"}),
 )
-def test_builds_for_linux_and_windows_give_the_same_verdicts(level, changed):
+def test_linux_and_windows_builds_give_equal_verdicts(level, changed):
     if sum(build.level == level for build in INSTALLED) < 2:
         pytest.skip(f"ONLY ONE SYSTEM'S BUILD OF {level} IS INSTALLED: {install_command([level], 'windows')}")
     types = dialect("directml").types
@@ -201,7 +201,7 @@ def test_builds_for_linux_and_windows_give_the_same_verdicts(level, changed):
     assert words[0] == words[1]
 
 
-def test_which_builds_were_not_asked():
+def test_missing_builds_are_skipped_visibly():
     """Skip visibly if some builds are missing; `-ra` prints it."""
     absent = [row for row in status() if row.preferred and not row.installed]
     if absent:

@@ -29,7 +29,7 @@ def starts(monkeypatch):
     return count
 
 
-def test_one_question(fake_oracle, one_hot):
+def test_single_query(fake_oracle, one_hot):
     with fake_oracle({95: E_INVALIDARG}) as oracle:  # the first number of an image is the operator's
         assert oracle.confirmed_level == "6.2"
         assert oracle.accepts(one_hot) == REJECTED
@@ -38,40 +38,40 @@ def test_one_question(fake_oracle, one_hot):
         assert oracle.accepts({"type": "ACTIVATION_RELU", "desc": {}}) == ACCEPTED
 
 
-def test_refusals_leave_the_process_alone(fake_oracle, starts):
+def test_rejections_do_not_restart_the_process(fake_oracle, starts):
     with fake_oracle({1: E_INVALIDARG, 2: 0x80000003}) as oracle:
         words = [a.word for a in oracle.accepts_many([question(n) for n in (0, 1, 2, 0)])]
     assert words == ["accepted", "rejected", "rejected", "accepted"]
     assert len(starts) == 1
 
 
-def test_a_process_is_not_asked_for_ever(fake_oracle, starts):
+def test_process_is_restarted_after_many_queries(fake_oracle, starts):
     with fake_oracle({1: E_INVALIDARG}) as oracle:
         answers = oracle.accepts_many([question(n % 2) for n in range(1000)])
     assert answers == [ACCEPTED, REJECTED] * 500
     assert len(starts) == 4
 
 
-def test_a_crash_is_a_verdict_and_the_rest_is_answered(fake_oracle):
+def test_crash_is_a_verdict_and_other_queries_continue(fake_oracle):
     with fake_oracle({1: E_INVALIDARG, 2: "die"}) as oracle:
         answers = oracle.accepts_many([question(n) for n in (0, 2, 1, 2, 2, 0)])
     crashed = Answer(None, "crashed", None)
     assert answers == [ACCEPTED, crashed, REJECTED, crashed, crashed, ACCEPTED]
 
 
-def test_a_crash_that_an_earlier_question_caused_is_none(fake_oracle):
+def test_delayed_crash_is_not_blamed_on_the_next_query(fake_oracle):
     with fake_oracle({1: E_INVALIDARG, 3: "die later"}) as oracle:
         assert oracle.accepts_many([question(n) for n in (1, 3, 1)]) == [REJECTED, ACCEPTED, REJECTED]
 
 
-def test_an_unusual_answer_is_asked_again_alone_and_what_follows_too(fake_oracle, starts):
+def test_unusual_reply_is_retried_in_isolation(fake_oracle, starts):
     with fake_oracle({1: OUT_OF_MEMORY}) as oracle:
         answers = oracle.accepts_many([question(n) for n in (0, 1, 0, 0)])
     assert answers == [ACCEPTED, Answer(False, "rejected", OUT_OF_MEMORY), ACCEPTED, ACCEPTED]
     assert len(starts) == 3
 
 
-def test_a_late_answer_is_a_verdict(fake_oracle):
+def test_timeout_is_a_verdict(fake_oracle):
     with fake_oracle({2: "hang"}, timeout=SLOW) as oracle:
         assert [a.word for a in oracle.accepts_many([question(n) for n in (0, 2, 0)])] == [
             "accepted",
@@ -90,7 +90,7 @@ def test_confirming_finds_answers_that_depend_on_the_order(fake_oracle, monkeypa
         assert oracle.accepts_many([question(n) for n in range(3)])[0] == REJECTED
 
 
-def test_nothing_is_asked_when_one_descriptor_cannot_be(fake_oracle, changed, one_hot):
+def test_invalid_descriptor_prevents_the_whole_batch(fake_oracle, changed, one_hot):
     with fake_oracle({}) as oracle:
         before = oracle._process.question_count
         with pytest.raises(InputError, match="Axis"):
@@ -98,12 +98,12 @@ def test_nothing_is_asked_when_one_descriptor_cannot_be(fake_oracle, changed, on
         assert oracle._process.question_count == before
 
 
-def test_no_questions_no_answers(fake_oracle):
+def test_empty_batch_has_no_replies(fake_oracle):
     with fake_oracle({}) as oracle:
         assert oracle.accepts_many([]) == []
 
 
-def test_a_closed_oracle_is_not_asked(fake_oracle):
+def test_closed_oracle_rejects_queries(fake_oracle):
     oracle = fake_oracle({})
     oracle.close()
     with pytest.raises(InputError, match="closed"):

@@ -95,7 +95,7 @@ def bind(descriptor):
     return [bound_tensors("ELEMENT_WISE_IDENTITY", fields, kind) for kind in ("input", "output")]
 
 
-def test_the_question_that_compiles_is_what_the_host_reads():
+def test_compile_request_matches_the_host_format():
     inputs, outputs = bind(identity())
     new_image = image(identity())
     data = compile_question(new_image, inputs, outputs)
@@ -104,7 +104,7 @@ def test_the_question_that_compiles_is_what_the_host_reads():
     assert struct.unpack_from(f"<{len(new_image.pointers)}I", data, 24) == new_image.pointers
 
 
-def test_a_tensor_that_is_left_out_and_one_that_directml_owns():
+def test_omitted_tensor_and_owned_tensor():
     tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2]}
     fields = {"ATensor": tensor, "BTensor": tensor | {"Flags": ["OWNED_BY_DML"]}, "OutputTensor": tensor}
     inputs = bound_tensors("GEMM", fields, "input")
@@ -128,7 +128,7 @@ def test_a_process_compiles_and_dispatches(fake_place):
 
 
 @pytest.mark.parametrize(("word", "end"), [("die", "crashed"), ("babble", "crashed"), ("hang", "timeout")])
-def test_a_process_that_ends_says_how(fake_place, word, end):
+def test_lost_process_reports_the_cause(fake_place, word, end):
     process = ValuesProcess(fake_place({1: word}), "6.4")
     inputs, outputs = bind(identity())
     try:
@@ -139,7 +139,7 @@ def test_a_process_that_ends_says_how(fake_place, word, end):
         process.close()
 
 
-def test_values_come_by_name_and_what_was_not_written_is_masked(fake_place, tmp_path):
+def test_values_are_named_and_unwritten_elements_masked(fake_place, tmp_path):
     fake_place()
     with ValuesOracle("6.4") as oracle:
         assert oracle.run(identity(), ARRAYS)["OutputTensor"].tolist() == PLUS_ONE
@@ -151,7 +151,7 @@ def test_values_come_by_name_and_what_was_not_written_is_masked(fake_place, tmp_
         oracle.run(identity(), ARRAYS)
 
 
-def test_gaps_between_the_elements_of_an_input_are_filled_like_the_outputs(fake_place):
+def test_input_gaps_are_filled_like_outputs(fake_place):
     fake_place()
     descriptor = identity()
     descriptor["desc"]["InputTensor"] = {"DataType": "UINT32", "Sizes": [2], "Strides": [2]}
@@ -172,7 +172,7 @@ def test_gaps_between_the_elements_of_an_input_are_filled_like_the_outputs(fake_
         ({2: "hang"}, Reply("timeout", "its process"), 1),
     ],
 )
-def test_a_failure_in_a_fresh_process_counts(fake_place, tmp_path, words, reply, processes):
+def test_failure_in_a_new_process_is_final(fake_place, tmp_path, words, reply, processes):
     fake_place(words)
     with ValuesOracle("6.4", timeout=1.0) as oracle:
         assert oracle.values(identity(), ARRAYS) == (None, reply)
@@ -181,7 +181,7 @@ def test_a_failure_in_a_fresh_process_counts(fake_place, tmp_path, words, reply,
             oracle.run(identity(), ARRAYS)
 
 
-def test_a_failure_in_a_used_process_is_asked_again(fake_place, tmp_path):
+def test_failure_in_a_reused_process_is_retried(fake_place, tmp_path):
     fake_place({(1, 2, 3): "die"})  # the first process dies at its third dispatch, which is the second case's
     with ValuesOracle("6.4") as oracle:
         result = oracle.compute_many(identity(), [ARRAYS] * 3)
@@ -189,21 +189,21 @@ def test_a_failure_in_a_used_process_is_asked_again(fake_place, tmp_path):
         assert start(tmp_path) == 2
 
 
-def test_one_case_that_always_fails_leaves_the_others_alone(fake_place):
+def test_failing_case_does_not_affect_other_cases(fake_place):
     fake_place({(1, 2, 3): "die", (2, 2, 1): "die"})
     with ValuesOracle("6.4") as oracle:
         result = oracle.compute_many(identity(), [ARRAYS] * 3)
     assert [each.reply.word for each in result] == ["accepted", "crashed", "accepted"]
 
 
-def test_a_rejected_operator_is_rejected_for_every_case_at_once(fake_place, tmp_path):
+def test_rejected_operator_is_rejected_for_all_cases(fake_place, tmp_path):
     fake_place({1: (1, 0x80070057)})
     with ValuesOracle("6.4") as oracle:
         assert [each.reply.word for each in oracle.compute_many(identity(), [ARRAYS] * 3)] == ["rejected"] * 3
         assert start(tmp_path) == 1
 
 
-def test_a_process_is_not_used_for_ever(fake_place, tmp_path, monkeypatch):
+def test_process_is_restarted_after_many_compilations(fake_place, tmp_path, monkeypatch):
     fake_place()
     monkeypatch.setattr(values, "_MAX_COMPILED", 2)
     with ValuesOracle("6.4") as oracle:
@@ -212,7 +212,7 @@ def test_a_process_is_not_used_for_ever(fake_place, tmp_path, monkeypatch):
     assert start(tmp_path) == 3
 
 
-def test_arrays_that_do_not_fit_are_rejected_before_anything_is_asked(fake_place):
+def test_mismatched_arrays_are_rejected_before_the_query(fake_place):
     fake_place({1: "die"})
     with ValuesOracle("6.4") as oracle:
         with pytest.raises(InputError, match="InputTensor: expected the shape"):
@@ -223,13 +223,13 @@ def test_arrays_that_do_not_fit_are_rejected_before_anything_is_asked(fake_place
             oracle.run(identity(), {**ARRAYS, "Other": np.zeros(1)})
 
 
-def test_a_host_of_another_level_is_not_asked(fake_place):
+def test_host_of_another_level_is_rejected(fake_place):
     fake_place()
     with pytest.raises(InputError, match=r"expected a device of level 6\.3, found 0x6400"):
         ValuesOracle("6.3")
 
 
-def test_the_verdict_oracle_hands_values_on(monkeypatch, fake_oracle, fake_place):
+def test_verdict_oracle_forwards_values(monkeypatch, fake_oracle, fake_place):
     fake_place()
     monkeypatch.setattr(directml, "ValuesOracle", lambda _: ValuesOracle("6.4"))
     with fake_oracle({}) as oracle:
@@ -242,7 +242,7 @@ def test_the_verdict_oracle_hands_values_on(monkeypatch, fake_oracle, fake_place
         oracle.run(identity(), ARRAYS)
 
 
-def test_a_failure_reads_well():
+def test_failure_message_is_readable():
     assert str(FailedQuestion("CompileOperator", 0x80004005)) == "CompileOperator: 0x80004005"
 
 

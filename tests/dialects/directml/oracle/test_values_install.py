@@ -97,12 +97,12 @@ def test_the_levels_have_windows_builds():
     assert all(find_builds(level, "windows") for level in VALUE_LEVELS)
 
 
-def test_a_system_that_has_all_is_used_as_it_is(machine):
+def test_complete_system_is_used_directly(machine):
     machine.update(packages=[], wine=10)
     assert choose_environment() == "native"
 
 
-def test_an_older_debian_gets_a_root_of_a_newer_one(machine):
+def test_older_debian_uses_a_newer_debian_root(machine):
     assert choose_environment() == "root"
     machine.update(packages=[])  # Wine 8 does not write the outputs
     assert choose_environment() == "root"
@@ -118,7 +118,7 @@ def test_an_older_debian_gets_a_root_of_a_newer_one(machine):
         ({"root": False}, "making a Debian root requires root"),
     ],
 )
-def test_what_is_missing_is_named_in_one_line(machine, change, message):
+def test_missing_requirements_are_named_on_one_line(machine, change, message):
     machine.update(change)
     with pytest.raises(InputError, match=message) as caught:
         choose_environment()
@@ -133,7 +133,7 @@ def test_other_systems_are_rejected(machine, monkeypatch):
     assert missing_values("6.4") == ["values are computed on Linux only"]
 
 
-def test_a_level_without_values_is_rejected_before_anything_is_done(machine, commands):
+def test_level_without_values_is_rejected_first(machine, commands):
     with pytest.raises(InputError, match=r"no values of DirectML 3\.1; the builds of 2\.1, 5\.0"):
         install_values(["6.4", "3.1"])
     with pytest.raises(InputError, match=r"no build of DirectML at feature level '9\.9'"):
@@ -141,7 +141,7 @@ def test_a_level_without_values_is_rejected_before_anything_is_done(machine, com
     assert commands == []
 
 
-def test_a_missing_compiler_is_named_before_a_root_is_made(machine, commands, monkeypatch):
+def test_missing_compiler_is_reported_before_creating_a_root(machine, commands, monkeypatch):
     tool = directml_builds.Tool("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64", None)
     monkeypatch.setattr(directml_builds, "compiler", lambda _: tool)
     with pytest.raises(InputError, match="gcc-mingw-w64-x86-64"):
@@ -149,7 +149,7 @@ def test_a_missing_compiler_is_named_before_a_root_is_made(machine, commands, mo
     assert commands == []
 
 
-def test_a_root_is_made_once_and_then_only_what_is_new(commands):
+def test_root_is_created_once_and_then_extended(commands):
     lines: list[str] = []
     assert missing_values("6.4") == ["neither Wine 10 nor a Debian root with Wine 10 is installed"]
     install_values(["6.4"], progress=lines.append)
@@ -162,14 +162,14 @@ def test_a_root_is_made_once_and_then_only_what_is_new(commands):
     assert missing_values("6.3") == []
 
 
-def test_a_root_serves_root_only(machine, commands):
+def test_debian_root_requires_the_root_user(machine, commands):
     install_values(["6.4"], progress=lambda _: None)
     machine.update(root=False)
     with pytest.raises(InputError, match="requires the root user"):
         ready_place("6.4")
 
 
-def test_a_failed_bootstrap_leaves_nothing(commands, monkeypatch):
+def test_failed_bootstrap_leaves_no_files(commands, monkeypatch):
     def fail(command, what, environment=None):
         (Path(command[-1]) / "half").write_text("made")
         raise InputError(f"{what}: 'E: no mirror'")
@@ -180,7 +180,7 @@ def test_a_failed_bootstrap_leaves_nothing(commands, monkeypatch):
     assert list(values_environment.debian_root().parent.iterdir()) == []
 
 
-def test_wine_without_a_registry_is_no_place(commands, monkeypatch):
+def test_wine_prefix_requires_a_registry(commands, monkeypatch):
     pretend = vars(values_environment)["run_program"]
     monkeypatch.setattr(
         values_environment,
@@ -192,7 +192,7 @@ def test_wine_without_a_registry_is_no_place(commands, monkeypatch):
     assert values_environment.find_place() is None
 
 
-def test_copies_of_wines_libraries_become_one_file(tmp_path):
+def test_equal_copies_of_wine_libraries_share_a_file(tmp_path):
     original = tmp_path / "usr/lib/x/wine/x86_64-windows/a.dll"
     copies = [tmp_path / "prefix/drive_c/windows/system32" / name for name in ("a.dll", "b.dll", "drivers/a.dll")]
     for path in (original, *copies):
@@ -203,7 +203,7 @@ def test_copies_of_wines_libraries_become_one_file(tmp_path):
     assert copies[2].read_text() == "another"
 
 
-def test_commands_of_the_two_places(machine, monkeypatch):
+def test_commands_of_both_environments(machine, monkeypatch):
     monkeypatch.setattr(directml_builds, "wine", lambda: directml_builds.Tool("wine64", "wine64", "/usr/bin/wine"))
     environment, existing = native_place(), root_place()
     assert environment.values_command("6.4")[0] == "/bin/sh"
@@ -219,7 +219,7 @@ def test_commands_of_the_two_places(machine, monkeypatch):
     assert "SPECGATE_OWN_TMP" not in environment.environment()
 
 
-def test_wines_own_word_for_its_version(tmp_path):
+def test_wine_version_is_parsed(tmp_path):
     program = tmp_path / "wine"
     program.write_text("#!/bin/sh\necho 'wine-10.3 (Staging)'\n")
     program.chmod(0o755)
@@ -229,7 +229,7 @@ def test_wines_own_word_for_its_version(tmp_path):
     assert wine_version(str(tmp_path / "none")) == 0
 
 
-def test_an_oracle_that_is_not_installed_says_how_to_get_it(machine):
+def test_missing_oracle_names_the_install_command(machine):
     with pytest.raises(InputError, match=r"specgate oracle install directml --values --levels 6\.4"):
         ValuesOracle("6.4")
     with pytest.raises(InputError, match=r"values are computed with the builds of 2\.1.* only$"):
@@ -251,7 +251,7 @@ def test_the_command_line(machine, commands, capsys, tmp_path):
     assert "values of DirectML 3.1 cannot be computed" in capsys.readouterr().err
 
 
-def test_the_oldest_build_gets_what_unpacks_its_shaders(machine):
+def test_oldest_build_gets_the_cabinet_library(machine):
     where = root_place()
     assert where.values_command("2.1")[-2:] == [
         r"Z:\specgate\builds\2.1\DirectML.dll",

@@ -37,7 +37,7 @@ def worker(fake_host):
         each.close()
 
 
-def test_answers_come_in_the_order_of_the_questions(worker):
+def test_replies_keep_the_order_of_queries(worker):
     host = worker({n: n for n in range(100)})
     assert host.level == 0x6200
     for _ in range(2):
@@ -46,18 +46,18 @@ def test_answers_come_in_the_order_of_the_questions(worker):
     assert host.question_count == 200
 
 
-def test_a_crash_keeps_the_answers_before_it(worker):
+def test_replies_before_a_crash_are_kept(worker):
     outcome = worker({1: 5, 2: "die"}).ask([question(n) for n in (1, 1, 2, 1)], 10)
     assert (outcome.codes, outcome.end) == ([5, 5], "crashed")
 
 
-def test_a_dead_process_answers_nothing_more(worker):
+def test_dead_process_gives_no_further_replies(worker):
     host = worker({2: "die"})
     host.ask([question(2)], 10)
     assert host.ask([question(1)], 10).end == "crashed"
 
 
-def test_a_late_answer_ends_the_process(worker):
+def test_timeout_ends_the_process(worker):
     host = worker({1: 5, 2: "hang"})
     begin = time.monotonic()
     outcome = host.ask([question(1), question(2), question(1)], SLOW)
@@ -65,7 +65,7 @@ def test_a_late_answer_ends_the_process(worker):
     assert SLOW <= time.monotonic() - begin < 30
 
 
-def test_the_limit_is_for_each_question_not_for_the_batch(fake_host):
+def test_timeout_applies_per_query(fake_host):
     command = fake_host({})
     path = Path(command[-1])
     path.write_text(path.read_text().replace("asked += 1", "asked += 1; time.sleep(0.1)"))
@@ -74,12 +74,12 @@ def test_the_limit_is_for_each_question_not_for_the_batch(fake_host):
     host.close()
 
 
-def test_a_batch_larger_than_the_pipe_to_a_process_that_hangs(worker):
+def test_large_batch_to_a_hanging_process_times_out(worker):
     large = Image(struct.pack("<I", 2) + bytes(2**20), (), 0)
     assert worker({2: "hang"}).ask([large, large], SLOW).end == "timeout"
 
 
-def test_text_among_the_answers_is_a_crash(worker):
+def test_unexpected_output_counts_as_a_crash(worker):
     outcome = worker({1: 5, 2: "babble"}).ask([question(1), question(2)], 10)
     assert (outcome.codes, outcome.end) == ([5], "crashed")
 
@@ -93,12 +93,12 @@ def test_text_among_the_answers_is_a_crash(worker):
         ("import time; time.sleep(60)", "did not start in time"),
     ],
 )
-def test_a_host_that_does_not_come_up(code, message):
+def test_host_that_fails_to_start_is_reported(code, message):
     with pytest.raises(InputError, match=message):
         Worker([sys.executable, "-c", code], {}, start_timeout=SLOW if "sleep" in code else 30)
 
 
-def test_a_host_that_is_not_there():
+def test_missing_host_is_reported():
     with pytest.raises(InputError, match="cannot be started"):
         Worker(["/nowhere/host"], {})
 
@@ -110,7 +110,7 @@ def test_closing_twice_and_after_a_crash(worker):
     host.close()
 
 
-def test_a_process_that_is_lost_at_its_start_gets_a_second_chance(fake_host, tmp_path):
+def test_startup_is_retried_once(fake_host, tmp_path):
     program = fake_host({})[-1]
     once = tmp_path / "once.py"
     once.write_text(

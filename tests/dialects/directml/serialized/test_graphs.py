@@ -46,7 +46,7 @@ def keep(value: Any) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", abi().operators)
-def test_an_operator_comes_back_as_it_was_written(operator):
+def test_operator_round_trips(operator):
     for _, descriptor, _ in descriptions(operator):
         expected = describe_image(image(descriptor))
         for member in abi().structure(operator).members:
@@ -73,7 +73,7 @@ def two_nodes() -> bytes:
     )
 
 
-def test_check_and_lint_read_it_whatever_its_name(tmp_path, capsys):
+def test_check_and_lint_detect_graphs_with_any_file_name(tmp_path, capsys):
     for name in ("Partition_0.bin", "graph.dml", "graph"):
         path = tmp_path / name
         path.write_bytes(two_nodes())
@@ -85,7 +85,7 @@ def test_check_and_lint_read_it_whatever_its_name(tmp_path, capsys):
         assert "nodes[3] 'second'" in capsys.readouterr().out
 
 
-def test_it_comes_through_standard_input(tmp_path, capsys, monkeypatch):
+def test_graph_is_read_from_standard_input(tmp_path, capsys, monkeypatch):
     (tmp_path / "g").write_bytes(two_nodes())
     with (tmp_path / "g").open() as file:
         monkeypatch.setattr("sys.stdin", file)
@@ -93,7 +93,7 @@ def test_it_comes_through_standard_input(tmp_path, capsys, monkeypatch):
     assert "<stdin>" in capsys.readouterr().out
 
 
-def test_constants_that_are_kept_elsewhere_are_owned_by_directml():
+def test_external_constants_are_owned_by_directml():
     first, second = [node.fields for node in read_graph(two_nodes(), "g") if node.fields]
     assert first["desc"]["InputTensor"]["Flags"] == 1
     assert "Flags" not in second["desc"]["InputTensor"]
@@ -106,7 +106,7 @@ def test_names_of_edges_are_kept():
     ]  # fmt: skip
 
 
-def test_an_output_that_nothing_reads_has_no_name():
+def test_unused_output_has_no_name():
     (node,) = read_graph(graph(Operator(ABS, ["x"], [""])), "g")
     assert node.fields == ABS
 
@@ -143,7 +143,7 @@ def test_edges_are_compared_with_each_other(tmp_path, capsys, nodes, expected):
         assert capsys.readouterr().out.count("directml/model/edge-") == len(expected)
 
 
-def test_an_operator_that_is_not_known_has_no_table(tmp_path, capsys):
+def test_unknown_operator_has_no_table(tmp_path, capsys):
     unknown = Operator({**ABS, "type": "DML_OPERATOR_ELEMENT_WISE_ABS"}, ["x"], ["y"], "new")
     data = graph(unknown).replace(b"DML_OPERATOR_ELEMENT_WISE_ABS", b"DML_OPERATOR_ELEMENT_WISE_XYZ")
     (tmp_path / "g.dml").write_bytes(data)
@@ -159,19 +159,19 @@ def test_an_operator_that_is_not_known_has_no_table(tmp_path, capsys):
         (["a", ""], r"^g: nodes\[0\]: expected 1 edges of InputTensor, found 2"),
     ],
 )
-def test_edges_that_do_not_fit_the_operator(reads, message):
+def test_mismatched_edges_are_rejected(reads, message):
     with pytest.raises(InputError, match=message):
         read_graph(graph(Operator(ABS, reads, ["y"])), "g")
 
 
-def test_an_attribute_that_the_operator_does_not_have():
+def test_unknown_attribute_is_rejected():
     data = graph(GEMM)
     assert data.count(b"Alpha\0") == 1
     with pytest.raises(InputError, match=r"^g: nodes\[0\]: 'Alphb' is not an attribute of this operator"):
         read_graph(data.replace(b"Alpha\0", b"Alphb\0"), "g")
 
 
-def test_an_attribute_of_another_kind(monkeypatch):
+def test_attribute_of_wrong_kind_is_rejected(monkeypatch):
     monkeypatch.setitem(written.KINDS, "float", 8)
     with pytest.raises(InputError, match=r"^g: nodes\[0\]\.Alpha: expected an attribute of the kind 6, found 8"):
         read_graph(graph(GEMM), "g")
@@ -187,21 +187,21 @@ def nest(depth: int) -> dict[str, Any]:
     return {"type": "DML_OPERATOR_GEMM", "desc": {**GEMM["desc"], "FusedActivation": entries}}
 
 
-def test_operators_inside_one_another_without_end():
+def test_deeply_nested_operators_are_rejected():
     assert read_graph(graph(nest(3)), "g")
     with pytest.raises(InputError, match="operators nested at most 8 deep"):
         read_graph(graph(nest(12)), "g")
 
 
 @pytest.mark.parametrize("length", [0, 3, 16, 31, 32, 60, 100, 200])
-def test_a_file_that_ends_too_soon(length):
+def test_truncated_file_is_rejected(length):
     data = two_nodes()
     assert len(data) > 200
     with pytest.raises(InputError):
         read_graph(data[:length], "g")
 
 
-def test_one_part_that_many_offsets_lead_to_is_not_read_for_ever():
+def test_shared_offsets_do_not_multiply_reading():
     whole, nodes = graph(*[GEMM] * 2), 4_000
     root = struct.unpack_from("<I", whole)[0]
     table = root - struct.unpack_from("<i", whole, root)[0]
@@ -217,7 +217,7 @@ def test_one_part_that_many_offsets_lead_to_is_not_read_for_ever():
         read_graph(bytes(data), "g")
 
 
-def test_a_graph_of_constants_alone(tmp_path, capsys):
+def test_graph_of_constants_only_is_rejected(tmp_path, capsys):
     (tmp_path / "g.dml").write_bytes(graph(Constant("w", bytes(4))))
     assert main(["check", str(tmp_path / "g.dml")]) == 2
     assert "expected at least one operator" in capsys.readouterr().err
@@ -226,18 +226,18 @@ def test_a_graph_of_constants_alone(tmp_path, capsys):
 @pytest.mark.parametrize(
     "data", [b"", b"\x10\0\0\0", b"{" * 64, b"<net>" * 20, bytes(64), b"\x08\x07\x12\x0cbackend-test:"]
 )
-def test_what_does_not_begin_as_a_graph_is_none(data):
+def test_other_data_is_not_detected_as_a_graph(data):
     assert not begins_graph(data)
 
 
-def test_the_findings_are_those_of_the_descriptor():
+def test_findings_match_those_of_the_descriptor():
     (node,) = [node for node in read_graph(two_nodes(), "g") if node.name == "second"]
     verdict = specgate.check(node.fields, "directml:6.4")
     assert [f.id for f in verdict.findings] == [f.id for f in specgate.check(BROKEN, "directml:6.4").findings]
 
 
 @pytest.mark.parametrize("name", ["fused.bin", "parts.bin"])
-def test_what_a_runtime_wrote_is_what_it_created(name):
+def test_runtime_graphs_match_the_created_operators(name):
     folder = ROOT / "tests" / "data" / "dml_graphs"
     created = json.loads((folder / "created.json").read_text())[name]
     assert len(created) >= 7
@@ -246,7 +246,7 @@ def test_what_a_runtime_wrote_is_what_it_created(name):
     assert main(["lint", str(folder / name), "-t", "directml:6.4"]) == 0
 
 
-def test_what_a_runtime_wrote_has_fused_operators_and_tensors_that_are_left_out():
+def test_runtime_graphs_have_fused_operators_and_omitted_tensors():
     folder = ROOT / "tests" / "data" / "dml_graphs"
     fused, parts = [
         [node.fields["desc"] for node in read_graph((folder / name).read_bytes(), name) if node.fields]

@@ -33,7 +33,7 @@ BRANCH = (("graph", 0), ("node", 1), ("attribute", 1), ("g", 0))
 
 
 @pytest.mark.parametrize("filling", [*range(60, 130, 3), 16200, 16280, 16290, 16300, 16310, 16350])
-def test_lengths_shrink_all_the_way_up(filling):
+def test_lengths_shrink_in_every_parent(filling):
     onnx_model = nest(filling)
     result = edited(
         onnx_model.SerializeToString(deterministic=True),
@@ -48,7 +48,7 @@ def test_lengths_shrink_all_the_way_up(filling):
     assert result == onnx_model.SerializeToString(deterministic=True)
 
 
-def test_numbers_may_take_more_or_fewer_bytes():
+def test_numbers_may_use_more_or_fewer_bytes():
     onnx_model = nest(1)
     for number in (1, 127, 128, 1 << 20, 3):
         data = edited(onnx_model.SerializeToString(), Edit((("opset_import", 0), ("version", 0)), number))
@@ -56,7 +56,7 @@ def test_numbers_may_take_more_or_fewer_bytes():
         assert data == onnx_model.SerializeToString()
 
 
-def test_of_several_edits_of_one_place_taking_out_and_the_lowest_number_count():
+def test_conflicting_edits_prefer_removal_and_the_lowest_number():
     version = (("opset_import", 0), ("version", 0))
     onnx_model = nest(1)
     data = edited(onnx_model.SerializeToString(), *(Edit(version, number) for number in (15, 12, 14)))
@@ -68,7 +68,7 @@ def test_of_several_edits_of_one_place_taking_out_and_the_lowest_number_count():
         assert not onnx.load_from_string(data).opset_import
 
 
-def test_what_is_spliced_can_be_read_from_anywhere():
+def test_edited_view_supports_reads_at_any_offset():
     data = nest(40).SerializeToString()
     file = io.BytesIO(data)
     onnx_model = plan_cuts(file, len(data), [Edit((*BRANCH, ("value_info", 1)), expected="b")])
@@ -85,7 +85,7 @@ def test_what_is_spliced_can_be_read_from_anywhere():
     assert spliced.read() == whole[-3:]
 
 
-def test_additions_are_not_compared_with_each_other(monkeypatch):
+def test_additions_are_not_compared_pairwise(monkeypatch):
     """Comparing each addition with all earlier ones took a minute for 6,000 of them."""
     compared = []
     equal = Edit.__eq__

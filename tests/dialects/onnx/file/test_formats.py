@@ -22,7 +22,7 @@ FORMATS = {
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_what_onnx_saves_as_text_is_named(suffix: str, tmp_path: Path) -> None:
+def test_text_formats_of_onnx_are_named(suffix: str, tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the onnx package writes its text formats")
     info = onnx.helper.make_tensor_value_info("x", 1, ["N", 2])
     graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])] * 40, "g", [info], [])

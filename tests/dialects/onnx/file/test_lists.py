@@ -119,7 +119,7 @@ def only_value(data: bytes) -> Any:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_list_is_read_as_a_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_is_read_in_one_pass(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fields, kind = LISTS[name]
     data = in_model(NAME + fields + TYPE[kind])
     value = only_value(data)
@@ -129,7 +129,7 @@ def test_a_list_is_read_as_a_whole(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_anything_else_is_read_field_by_field(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_attributes_are_read_field_by_field(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(OTHERS[name]) >= fast_paths.MIN_BYTES
     data = in_model(OTHERS[name])
     assert read(data) == field_by_field(monkeypatch, data)
@@ -155,7 +155,7 @@ def attributes() -> Iterator[bytes]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(LISTS) + len(OTHERS)))
-def test_changed_bytes_mean_the_same_to_both(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mutated_bytes_read_equally_in_both_readers(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(number)
     attribute = [*attributes()][number]
     for _ in range(60):
@@ -163,7 +163,7 @@ def test_changed_bytes_mean_the_same_to_both(number: int, monkeypatch: pytest.Mo
         assert read(data) == field_by_field(monkeypatch, data)
 
 
-def test_lists_are_limited_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_limits_apply_to_fast_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = fast_paths.MAX_ATTRIBUTE_VALUES
     for count in (limit, limit + 1):
         for fields, kind in ((ints(5) * count, "INTS"), (add_size(7, b"\0" * 4 * count), "FLOATS")):
@@ -176,7 +176,7 @@ def test_lists_are_limited_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "more than 1 MiB of memory" in field_by_field(monkeypatch, data)
 
 
-def test_what_nobody_asks_for_takes_the_memory_of_its_bytes() -> None:
+def test_unread_lists_use_only_the_memory_of_their_bytes() -> None:
     data = in_model(*(add_size(1, b"%d" % i) + ints(*range(300, 40_000)) + TYPE["INTS"] for i in range(8)))
     tracemalloc.start()
     model = read_model_bytes(data)
@@ -187,7 +187,7 @@ def test_what_nobody_asks_for_takes_the_memory_of_its_bytes() -> None:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_inference_is_asked_with_the_same_list(name: str) -> None:
+def test_inference_request_has_the_same_list(name: str) -> None:
     onnx = pytest.importorskip("onnx")
     fields, kind = LISTS[name]
     model = read_model_bytes(in_model(NAME + fields + TYPE[kind]))

@@ -326,7 +326,7 @@ def test_every_kind_of_attribute(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ATTRIBUTES)
-def test_an_attribute_without_its_value(kind: str) -> None:
+def test_attribute_without_a_value(kind: str) -> None:
     number = onnx.AttributeProto.AttributeType.Value(kind)
     result = only_attribute(attribute_model(onnx.AttributeProto(name="a", type=number)))
     defaults = {"FLOAT": 0.0, "INT": 0, "STRING": b""}
@@ -335,7 +335,7 @@ def test_an_attribute_without_its_value(kind: str) -> None:
     assert only_attribute(attribute_model(reference)) == OnnxAttribute("a", kind, None, "alpha")
 
 
-def test_the_type_decides_which_value_counts() -> None:
+def test_attribute_type_selects_the_value() -> None:
     attribute = onnx.AttributeProto(name="a", type=onnx.AttributeProto.INT, f=1.5, i=2, ints=[3])
     assert only_attribute(attribute_model(attribute)).value == 2
     unknown = attribute_model(onnx.AttributeProto(name="a", i=5))
@@ -343,14 +343,14 @@ def test_the_type_decides_which_value_counts() -> None:
     assert only_attribute(attribute_model(onnx.AttributeProto(name="a"))) == OnnxAttribute("a")
 
 
-def test_of_two_attributes_of_one_name_the_first_is_kept() -> None:
+def test_first_of_duplicate_attributes_is_kept() -> None:
     first, second = helper.make_attribute("a", 1), helper.make_attribute("a", 2.0)
     node = check(attribute_model(first, second, helper.make_attribute("b", 3), first)).graph.nodes[0]
     assert [attribute.value for attribute in node.attributes.values()] == [1, 3]
     assert node.duplicates == ("a", "a")
 
 
-def test_control_flow_holds_graphs() -> None:
+def test_control_flow_contains_graphs() -> None:
     branch = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "then", [], [])
     inner = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=small_graph("else"))
     body = helper.make_graph([inner], "body", [helper.make_tensor_value_info("i", 7, [])], [], [TENSOR])
@@ -491,7 +491,7 @@ INTEGER_FIELDS = {
 
 @given(st.sampled_from(sorted(set(ELEM_TYPES) - {"STRING"})), st.data())
 @settings(max_examples=200)
-def test_any_bits_are_decoded_as_onnx_does(name: str, data: st.DataObject) -> None:
+def test_arbitrary_bits_are_decoded_like_onnx(name: str, data: st.DataObject) -> None:
     number = onnx.TensorProto.DataType.Value(name)
     tensor = onnx.TensorProto(data_type=number)
     field = helper.tensor_dtype_to_field(number)
@@ -525,7 +525,7 @@ def raw(name: str, dims: list[int], data: bytes) -> Any:
     return onnx.TensorProto(data_type=onnx.TensorProto.DataType.Value(name), dims=dims, raw_data=data)
 
 
-def test_values_that_do_not_match_their_sizes_are_none() -> None:
+def test_values_with_mismatched_sizes_are_none() -> None:
     tensors = [
         raw("FLOAT", [2], b"\0" * 4),
         raw("FLOAT", [1], b"\0" * 5),
@@ -615,7 +615,7 @@ def in_attribute(*fields: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("repeat", [1, 2])
-def test_numbers_packed_and_one_by_one(repeat: int) -> None:
+def test_packed_and_unpacked_numbers(repeat: int) -> None:
     ints = {
         "single": b"\x40\x05\x40\x00\x40" + b"\xff" * 9 + b"\x01",
         "packed": add_size(8, b"\x00\x85\x01"),
@@ -636,7 +636,7 @@ def test_numbers_packed_and_one_by_one(repeat: int) -> None:
         check(in_graph(add_size(5, b"\x10\x01\x08\x02", field * repeat, b"\x25\0\0\0\0")))
 
 
-def test_a_message_that_occurs_again_is_merged() -> None:
+def test_repeated_message_is_merged() -> None:
     parts = [model_of([helper.make_node(op, [], [])], initializer=[TENSOR]) for op in ("First", "Second")]
     parts[1].graph.name = "later"
     model = check(b"".join(part.SerializeToString() for part in parts))
@@ -671,7 +671,7 @@ def test_a_message_that_occurs_again_is_merged() -> None:
     check(in_graph(add_size(11, add_size(2, add_size(1, add_size(2, *dims))))))
 
 
-def test_the_last_of_singular_fields_stands() -> None:
+def test_last_singular_field_wins() -> None:
     check(in_attribute(b"\x18\x01\x18\x02", add_size(4, b"a"), add_size(4, b"b"), add_size(1, b"x"), add_size(1, b"y")))
     check(in_attribute(add_size(4, b"a"), add_size(4)))
     check(b"\x08\x01\x08\x02" + in_graph(add_size(2, b"a"), add_size(2, b"b")))
@@ -695,7 +695,7 @@ def test_unknown_fields_and_groups_are_skipped() -> None:
 SCALARS = {1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32", 9: "string", 12: "bytes", 14: "enum"}
 
 
-def test_field_numbers_are_those_of_the_installed_onnx() -> None:
+def test_field_numbers_match_the_installed_onnx() -> None:
     for name, message in onnx_schema.PROTO.items():
         descriptor: Any = onnx
         for part in name.split("."):
@@ -736,7 +736,7 @@ SKIPPED = {
 }
 
 
-def test_every_field_is_read_or_skipped_knowingly() -> None:
+def test_every_field_is_read_or_skipped_on_purpose() -> None:
     pending, names_by_value = [onnx.ModelProto.DESCRIPTOR], {}
     while pending:
         message = pending.pop()
@@ -754,7 +754,7 @@ def test_every_field_is_read_or_skipped_knowingly() -> None:
     assert set(names_by_value) == set(onnx_schema.PROTO)
 
 
-def test_enums_are_those_of_the_installed_onnx() -> None:
+def test_enums_match_the_installed_onnx() -> None:
     assert onnx.TensorProto.DataType.items() == [(name, i) for i, name in enumerate(onnx_schema.ELEM_TYPES)]
     kinds = {name: i for i, name in enumerate(onnx_schema.ATTRIBUTE_TYPES)}
     assert dict(onnx.AttributeProto.AttributeType.items()) == kinds
@@ -816,7 +816,7 @@ SEEDS = st.integers(0, 1 << 32)
 @pytest.mark.slow
 @given(SEEDS, st.sampled_from([24, 100, 1 << 15]))
 @settings(max_examples=150, deadline=None)
-def test_any_model_is_read_as_onnx_reads_it(seed: int, block: int) -> None:
+def test_random_models_are_read_like_onnx(seed: int, block: int) -> None:
     data = random_model(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wire, "BLOCK_BYTES", block)
@@ -851,8 +851,8 @@ def mutate(data: bytes, draw: st.DataObject) -> bytes:
 @pytest.mark.slow
 @given(SEEDS, st.data())
 @settings(max_examples=600, deadline=None)
-def test_any_bytes_are_read_as_onnx_reads_them_or_rejected(seed: int, draw: st.DataObject) -> None:
-    same_or_refused(mutate(random_model(seed), draw))
+def test_mutated_models_are_read_like_onnx_or_rejected(seed: int, draw: st.DataObject) -> None:
+    require_same_or_rejected(mutate(random_model(seed), draw))
 
 
 REAL = [path for path in PACKAGED if path.stat().st_size < 20_000]
@@ -861,20 +861,20 @@ REAL = [path for path in PACKAGED if path.stat().st_size < 20_000]
 @pytest.mark.slow
 @given(st.sampled_from(REAL), st.sampled_from([100, 1 << 14]), st.data())
 @settings(max_examples=300, deadline=None)
-def test_any_bytes_of_real_files_too(path: Path, block: int, draw: st.DataObject) -> None:
+def test_mutated_real_files_are_read_like_onnx_or_rejected(path: Path, block: int, draw: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wire, "BLOCK_BYTES", block)
         patch.setattr(onnx_tensors, "MAX_CONSTANT_BYTES", 1 << 30)  # onnx keeps every constant
-        same_or_refused(mutate(path.read_bytes(), draw))
+        require_same_or_rejected(mutate(path.read_bytes(), draw))
 
 
 @given(st.binary(max_size=100))
 @settings(max_examples=200)
-def test_bytes_of_no_model_at_all(data: bytes) -> None:
-    same_or_refused(data)
+def test_arbitrary_bytes_are_read_like_onnx_or_rejected(data: bytes) -> None:
+    require_same_or_rejected(data)
 
 
-def same_or_refused(data: bytes) -> None:
+def require_same_or_rejected(data: bytes) -> None:
     try:
         oracle = onnx.load_model_from_string(data)
     except DecodeError:
@@ -898,15 +898,15 @@ def test_every_truncation_of_a_model() -> None:
         [helper.make_node("If", ["c"], ["y"], then_branch=small_graph(), ints=[1, 300])]
     ).SerializeToString()
     for size in range(len(data)):
-        same_or_refused(data[:size])
+        require_same_or_rejected(data[:size])
     for byte in range(256):  # trailing garbage
-        same_or_refused(data + bytes([byte]))
-        same_or_refused(data + bytes([byte, 0]))
+        require_same_or_rejected(data + bytes([byte]))
+        require_same_or_rejected(data + bytes([byte, 0]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PACKAGED, ids=lambda path: "-".join(path.parts[-3:-1]))
-def test_the_models_that_come_with_onnx(path: Path) -> None:
+def test_models_shipped_with_onnx(path: Path) -> None:
     model = read_model(path)
     oracle = onnx.load(path, load_external_data=False)
     expected = expected_model(oracle, str(path))
@@ -926,7 +926,7 @@ def reject(data: bytes) -> InputError:
     return caught.value
 
 
-def test_no_graph_is_rejected() -> None:
+def test_missing_graph_is_rejected() -> None:
     for data in (b"", b"\x08\x07"):
         error = reject(data)
         assert "found no graph" in str(error)
@@ -934,7 +934,7 @@ def test_no_graph_is_rejected() -> None:
     assert read_model_bytes(in_graph()) == OnnxModel()
 
 
-def test_errors_name_the_place() -> None:
+def test_errors_name_the_location() -> None:
     node = add_size(1, add_size(4, b"Op"))
     bad = add_size(1, add_size(5, b"\x18\x01"), add_size(5, add_size(6, node, add_size(1, b"\x0a\x7f\xff\xfe"))))
     error = reject(in_graph(node, node, bad))
@@ -945,7 +945,7 @@ def test_errors_name_the_place() -> None:
     assert (error.place, error.message) == ("byte 2, graph", "a field of GraphProto reaches to byte 9, beyond 6")
 
 
-def test_what_nobody_can_have_meant_is_named() -> None:
+def test_oddities_are_reported_with_their_location() -> None:
     node = add_size(1, add_size(4, b"Op"))
     bad = add_size(1, add_size(5, b"\x18\x01"), add_size(5, add_size(6, node, add_size(1, b"\x0a\x02\xff\xfe"))))
     model = read_model_bytes(b"\x0d\0\0\0\0" + in_graph(node, node, bad) + b"\xcd\x01\0\0\0\0")
@@ -977,14 +977,14 @@ UNREAD = {
 
 
 @pytest.mark.parametrize("what", UNREAD)
-def test_what_protobuf_rejects_is_rejected_where_it_is_not_read(what: str) -> None:
+def test_skipped_fields_are_checked_like_protobuf(what: str) -> None:
     with pytest.raises(DecodeError):
         onnx.load_model_from_string(UNREAD[what])
     error = reject(UNREAD[what])
     assert re.match(r"byte \d+", error.place or "")
 
 
-def test_a_field_of_more_than_protobuf_reads_is_rejected() -> None:
+def test_field_beyond_the_protobuf_limit_is_rejected() -> None:
     assert reject(b"\x3a\x80\x80\x80\x80\x08").message == (
         "expected a field of at most 2147483647 bytes, found one of 2147483648"
     )
@@ -1047,7 +1047,7 @@ DEEP = {
 
 
 @pytest.mark.parametrize("what", DEEP)
-def test_messages_are_as_deep_as_protobuf_takes_them(what: str) -> None:
+def test_nesting_limit_matches_protobuf(what: str) -> None:
     accepted = set()
     for depth in range(28, 37):
         data = deep(depth, DEEP[what])
@@ -1062,7 +1062,7 @@ def test_messages_are_as_deep_as_protobuf_takes_them(what: str) -> None:
     assert accepted == {True, False}
 
 
-def test_nesting_needs_little_of_the_stack() -> None:
+def test_nesting_uses_little_stack() -> None:
     frame, used = sys._getframe(), 0
     while frame.f_back:
         frame, used = frame.f_back, used + 1
@@ -1218,7 +1218,7 @@ def test_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="FIFOs and devices are files only elsewhere")
-def test_what_is_no_file_is_rejected_without_waiting(tmp_path: Path) -> None:
+def test_special_files_are_rejected_without_blocking(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
@@ -1241,7 +1241,7 @@ def test_what_is_no_file_is_rejected_without_waiting(tmp_path: Path) -> None:
         assert "\0" not in str(caught.value)
 
 
-def test_the_reader_is_light() -> None:
+def test_reader_imports_no_heavy_packages() -> None:
     code = (
         "import sys; import specgate.dialects.onnx.file.model\n"
         "print([m for m in ('numpy', 'onnx', 'google.protobuf', 'pydantic', 'yaml', 'rich') if m in sys.modules])"

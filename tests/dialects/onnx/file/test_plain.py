@@ -61,7 +61,7 @@ def read(data: bytes) -> tuple[Any, ...]:
 
 
 @pytest.fixture
-def slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], tuple[Any, ...]]:
+def read_field_by_field(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], tuple[Any, ...]]:
     def reading(data: bytes) -> tuple[Any, ...]:
         with monkeypatch.context() as patch:
             for name in ("plain_node", "plain_info"):
@@ -71,14 +71,16 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], tuple[Any, ...]
     return reading
 
 
-def test_written_models_are_read_the_same(slowly: Callable[[bytes], tuple[Any, ...]]) -> None:
+def test_written_models_are_read_the_same(read_field_by_field: Callable[[bytes], tuple[Any, ...]]) -> None:
     data = model_of(600)
-    assert read(data) == slowly(data)
+    assert read(data) == read_field_by_field(data)
     assert len(read(data)) == 2
 
 
 @pytest.mark.slow
-def test_changed_bytes_are_read_as_they_are_field_by_field(slowly: Callable[[bytes], tuple[Any, ...]]) -> None:
+def test_mutated_bytes_read_like_the_field_by_field_reader(
+    read_field_by_field: Callable[[bytes], tuple[Any, ...]],
+) -> None:
     whole = model_of(80)
     read(whole)
     outcomes = set()
@@ -94,7 +96,7 @@ def test_changed_bytes_are_read_as_they_are_field_by_field(slowly: Callable[[byt
             else:
                 data[at] = RNG.randrange(256)
         result = read(bytes(data))
-        assert result == slowly(bytes(data))
+        assert result == read_field_by_field(bytes(data))
         outcomes.add(len(result))
     assert outcomes == {1, 2}, "some are refused and some are read"
 
@@ -103,7 +105,7 @@ def add_size(number: int, data: bytes) -> bytes:
     return bytes([number << 3 | 2, len(data)]) + data
 
 
-def test_what_is_odd_is_reported_of_every_file_that_has_it() -> None:
+def test_oddities_are_reported_for_every_file() -> None:
     malformed = add_size(1, b"a") + b"\x1a\x01x" + b"\xa0\x01\x02"  # an int in a field of bytes
     node = add_size(1, add_size(2, b"y") + add_size(4, b"Op") + add_size(5, malformed))
     data = b"\x08\x08" + add_size(7, node + node + add_size(2, b"g")) + add_size(8, b"\x10\x11")
@@ -112,7 +114,7 @@ def test_what_is_odd_is_reported_of_every_file_that_has_it() -> None:
     assert second.oddities == first.oddities
 
 
-def test_a_node_that_is_not_ordinary_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_parser_is_tried_once_per_irregular_node(monkeypatch: pytest.MonkeyPatch) -> None:
     spans: list[tuple[int, int]] = []
 
     def count_span(source: Any, data: bytes, begin: int, end: int, base: int) -> Any:
@@ -126,6 +128,6 @@ def test_a_node_that_is_not_ordinary_is_tried_once(monkeypatch: pytest.MonkeyPat
     assert len(spans) == 3
 
 
-def test_equal_attributes_of_two_models_are_one_object() -> None:
+def test_equal_attributes_are_shared_between_models() -> None:
     node, other = (read_model_bytes(model_of(12)).graph.nodes[3] for _ in range(2))
     assert node.attributes["axis"] is other.attributes["axis"]

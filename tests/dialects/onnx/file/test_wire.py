@@ -87,7 +87,7 @@ FIELDS = st.lists(
 
 
 @given(FIELDS, BLOCKS, st.lists(st.integers(0, 29), max_size=4))
-def test_every_field_is_read_whatever_the_block(
+def test_every_field_is_read_with_any_block_size(
     fields: list[tuple[str, Any]], block: int, strangers: list[int]
 ) -> None:
     parts = [scalar(name, value) for name, value in fields]
@@ -122,25 +122,25 @@ def test_packed_numbers(integers: list[int], singles: list[float], doubles: list
         (b"\x01" * ((1 << 20) + 1), "int64", "at most 1048576 bytes of packed"),
     ],
 )
-def test_packed_numbers_that_are_none(data: bytes, kind: str, expected: str) -> None:
+def test_invalid_packed_numbers_are_rejected(data: bytes, kind: str, expected: str) -> None:
     with pytest.raises(WireError, match=expected):
         reader(data).decode_packed(0, len(data), kind)
 
 
-def test_numbers_are_cut_to_their_width() -> None:
+def test_numbers_are_truncated_to_their_width() -> None:
     assert read(key(5, 0) + varint((1 << 32) + 7)) == [("small", 7)]
     assert read(key(5, 0) + varint(0xFFFFFFFF)) == [("small", -1)]
     assert read(key(1, 0) + b"\xff" * 9 + b"\x7f") == [("number", -1)]
     assert read(key(1, 0) + b"\x81" + b"\x80" * 8 + b"\x00") == [("number", 1)]
 
 
-def test_packed_and_single_numbers_both_come_for_a_repeated_field() -> None:
+def test_repeated_field_accepts_packed_and_single_numbers() -> None:
     data = add_size(10, b"\x05\x06") + key(10, 0) + b"\x07" + add_size(11, b"\0\0\x80\x3f")
     assert read(data) == [("numbers", b"\x05\x06"), ("numbers", 7), ("singles", b"\0\0\x80\x3f")]
 
 
 @pytest.mark.parametrize("block", [24, 1 << 15])
-def test_spans_are_read_one_after_the_other(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spans_are_read_in_order(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "BLOCK_BYTES", block)
     first, second = scalar("text", "a" * 50) + scalar("number", 1), scalar("number", 2)
     data = first + b"\xff" * 100 + second
@@ -179,7 +179,7 @@ def test_unknown_groups_are_skipped(block: int, monkeypatch: pytest.MonkeyPatch)
         read(group(200, nested))
 
 
-def test_a_bomb_of_groups_is_rejected_at_once() -> None:
+def test_deeply_nested_groups_are_rejected_immediately() -> None:
     with pytest.raises(WireError, match="more than 100 deep"):
         read(key(40, schema.GROUP) * 100_000)
 
@@ -217,7 +217,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize(("data", "expected"), HOSTILE)
 @pytest.mark.parametrize("block", [24, 1 << 15])
-def test_hostile_bytes_are_one_error(data: bytes, expected: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hostile_bytes_raise_a_single_error(
+    data: bytes, expected: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(wire, "BLOCK_BYTES", block)
     with pytest.raises(WireError, match=expected) as caught:
         read(data)
@@ -244,7 +246,7 @@ ODD = [
 
 @pytest.mark.parametrize(("data", "expected"), ODD)
 @pytest.mark.parametrize("block", [24, 1 << 15])
-def test_what_protobuf_takes_is_taken_and_reported(
+def test_bytes_accepted_by_protobuf_are_accepted_and_reported(
     data: bytes, expected: str, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wire, "BLOCK_BYTES", block)
@@ -278,7 +280,7 @@ def outcome(data: bytes, block: int) -> tuple[list[tuple[str, Any]], WireError |
 
 @given(st.binary(max_size=60), BLOCKS)
 @settings(max_examples=300)
-def test_any_bytes_are_fields_or_one_error_whatever_the_block(data: bytes, block: int) -> None:
+def test_arbitrary_bytes_read_equally_with_any_block_size(data: bytes, block: int) -> None:
     fields, error = outcome(data, block)
     assert error is None or 0 <= error.offset < len(data)
     repeated, other = outcome(data, 1 << 15)
@@ -286,12 +288,12 @@ def test_any_bytes_are_fields_or_one_error_whatever_the_block(data: bytes, block
     assert str(other) == str(error)
 
 
-def test_a_long_text_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_string_is_read_completely(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "BLOCK_BYTES", 24)
     assert read(scalar("text", "é" * (1 << 19)))[0][1] == "é" * (1 << 19)
 
 
-def test_a_payload_nobody_asks_for_is_not_read() -> None:
+def test_unneeded_payload_is_not_read() -> None:
     class Counting(BytesIO):
         taken = 0
 
@@ -308,7 +310,7 @@ def test_a_payload_nobody_asks_for_is_not_read() -> None:
 
 
 @pytest.mark.parametrize("left", [0, 1, 5, 40_000])
-def test_a_file_that_became_shorter_is_an_error(left: int) -> None:
+def test_file_that_shrinks_while_reading_is_an_error(left: int) -> None:
     data = scalar("text", "abcdef") * 20_000
     with pytest.raises(WireError, match=r"end of the file|truncated|bytes, the file has only"):
         list(Reader(BytesIO(data[:left]), len(data)).fields([(0, len(data))], OUTER))
@@ -341,7 +343,7 @@ def test_memory_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
         source.fields([(0, 2)], OUTER)
 
 
-def test_the_path_to_a_byte() -> None:
+def test_path_of_a_byte_offset() -> None:
     inner = add_size(3, b"") + add_size(
         3, add_size(1, b"a") + add_size(2, scalar("text", "here") + add_size(12, b"\x0a\x01b"))
     )

@@ -71,7 +71,7 @@ def model() -> bytes:
 
 
 @pytest.mark.parametrize(("nested", "graphs"), [(True, 3), (False, 1)])
-def test_an_answer_names_the_types_of_each_graph(child, nested: bool, graphs: int) -> None:
+def test_reply_contains_the_types_of_each_graph(child, nested: bool, graphs: int) -> None:
     sign, data = ask(child, model(), nested=nested)
     assert sign == b"+"
     message, sizes = json.loads(data.partition(b"\n")[0])
@@ -88,21 +88,21 @@ def test_an_answer_names_the_types_of_each_graph(child, nested: bool, graphs: in
     assert shapes == {"a": [2, 3], "y": [2, 3]}
 
 
-def test_what_is_not_a_model_is_reported_and_the_next_one_answered(child) -> None:
+def test_invalid_model_does_not_stop_the_subprocess(child) -> None:
     sign, data = ask(child, b"\xff" * 20)
     assert sign == b"-"
     assert data
     assert ask(child, model())[0] == b"+"
 
 
-def test_it_ends_with_its_input(child) -> None:
+def test_subprocess_ends_with_its_input(child) -> None:
     ask(child, model())
     assert child.stdin is not None
     child.stdin.close()
     assert child.wait(PATIENCE) == 0
 
 
-def test_it_says_so_where_the_package_cannot_be_loaded(tmp_path) -> None:
+def test_import_failure_of_onnx_is_reported(tmp_path) -> None:
     """Shadow the real onnx package with another one."""
     (tmp_path / "onnx.py").write_text("raise RuntimeError('broken on purpose')", encoding="utf-8")
     code = f"import sys, runpy; sys.path.insert(0, {str(tmp_path)!r}); sys.argv[1:] = ['60']; runpy.run_path({_CHILD!r}, run_name='__main__')"

@@ -31,14 +31,14 @@ def reject(name="odd"):
     return helper.make_node("EyeLike", [], [name], name=name)
 
 
-def test_what_the_file_leaves_out_is_inferred():
+def test_missing_types_are_inferred():
     assert make_undecided(hide()) == ([], [])
     (node, reason), *_ = make_undecided(hide(), infer=False)[0]
     assert node == "graph/OneHot->hot"
     assert "indices has an unknown type" in reason
 
 
-def test_types_reach_subgraphs_through_outer_names():
+def test_types_of_outer_values_reach_subgraphs():
     body = graph([one_hot_of("ids", "w")], [], [bare("w")], name="inner")
     first = helper.make_node("Cast", ["x"], ["ids"], to=INT64)
     new_model = model(graph([first, branch(body, body)], ["x", info("c", [], BOOL)], [bare("y")], constants()))
@@ -46,7 +46,7 @@ def test_types_reach_subgraphs_through_outer_names():
     assert len(make_undecided(new_model, infer=False)[0]) == 2
 
 
-def test_inference_for_a_runtime_has_no_names_but_those_of_the_file():
+def test_runtime_inference_uses_only_dimension_names_of_the_file():
     nodes = [helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Shape", ["places"], ["sizes"])]
     onnx_model = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
     body = id(onnx_model.graph)
@@ -57,7 +57,7 @@ def test_inference_for_a_runtime_has_no_names_but_those_of_the_file():
     assert inference.infer_question(question(onnx_model))[id(onnx_model.graph)]["places"].shape == ("batch", 3)
 
 
-def test_weights_are_not_sent_but_their_types_are():
+def test_only_types_of_weights_are_sent():
     large = helper.make_tensor("large", INT64, [3, 4000], range(12000))
     node = helper.make_node("Constant", [], ["held"], value=large)
     nodes = [
@@ -74,7 +74,7 @@ def test_weights_are_not_sent_but_their_types_are():
     assert len(question(read_model_bytes(model(body).SerializeToString())).data) < 1000
 
 
-def test_small_constants_are_data_for_inference():
+def test_small_constants_are_sent_for_inference():
     nodes = [helper.make_node("Reshape", ["x", "shape"], ["ids"]), one_hot_of("ids")]
     shape = helper.make_tensor("shape", INT64, [3], [-1, 1, 3])
     new_model = model(graph(nodes, [info("x", ["batch", 3], INT64)], [bare("hot")], [*constants(), shape]))
@@ -95,7 +95,7 @@ def test_small_constants_are_data_for_inference():
         (FLOAT, ["batch", 3], "stated-type"),
     ],
 )
-def test_what_the_file_says_otherwise_is_reported_once(monkeypatch, kind, shape, expected):
+def test_contradicting_types_are_reported_once(monkeypatch, kind, shape, expected):
     """By the broken rule; a warning if the tables do not have one."""
     onnx_model = hide(value_info=[info("ids", shape, kind)])
     place = "graph/Cast->ids"
@@ -113,14 +113,14 @@ def accepting(descriptor, level, basis, by, device):
     return Verdict(True, f"{descriptor.dialect}:{level}", descriptor.operator, basis)
 
 
-def test_a_rule_that_says_the_same_is_enough():
+def test_rule_finding_replaces_the_inference_finding():
     onnx_model = hide()
     onnx_model.graph.output[0].CopyFrom(info("hot", ["batch", 3, 5]))
     assert [f.id for f in make_undecided(onnx_model)[1]] == ["onnx/OneHot/output-depth"]
 
 
 @pytest.mark.parametrize("nodes", [[crashing()], [reject()], [crashing("a"), reject("b")]])
-def test_a_node_at_which_the_package_fails_is_named_and_the_rest_is_inferred(nodes):
+def test_failing_node_is_named_and_other_nodes_are_inferred(nodes):
     onnx_model = hide(*nodes, outputs=["hot", *(node.name for node in nodes)])
     open_, findings = make_undecided(onnx_model)
     assert open_ == []
@@ -128,7 +128,7 @@ def test_a_node_at_which_the_package_fails_is_named_and_the_rest_is_inferred(nod
     assert {f.location.node for f in findings if f.location} == {f"graph/{node.name}" for node in nodes}
 
 
-def test_how_the_process_ended_is_reported():
+def test_subprocess_failure_cause_is_reported():
     (finding,) = make_undecided(hide(crashing(), outputs=["hot", "bad"]))[1]
     assert "the onnx subprocess died (SIGSEGV)" in finding.message
     (finding,) = make_undecided(hide(reject(), outputs=["hot", "odd"]))[1]
@@ -136,7 +136,7 @@ def test_how_the_process_ended_is_reported():
 
 
 @pytest.mark.slow
-def test_too_many_such_nodes_end_the_attempt():
+def test_too_many_failing_nodes_stop_inference():
     names = [f"n{i}" for i in range(8)]
     open_, findings = make_undecided(hide(*map(crashing, names), outputs=["hot", *names]))
     assert len(open_) == 1
@@ -144,7 +144,7 @@ def test_too_many_such_nodes_end_the_attempt():
     assert len(findings) == inference.MAX_CULPRITS + 1
 
 
-def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
+def test_hanging_process_is_killed(monkeypatch, tmp_path):
     script = (ROOT / "specgate/dialects/onnx/infer/child.py").read_text(encoding="utf-8")
     slow = tmp_path / "slow.py"
     slow.write_text(
@@ -166,7 +166,7 @@ def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("script", ["", "import sys; sys.exit(3)", "print('+garbage')", "import nothing_of_this_name"])
-def test_a_process_that_does_not_start_costs_a_note(monkeypatch, tmp_path, script):
+def test_failed_subprocess_start_is_a_note(monkeypatch, tmp_path, script):
     (tmp_path / "child.py").write_text(script, encoding="utf-8")
     process.close()
     monkeypatch.setattr(process, "_CHILD", str(tmp_path / "child.py"))
@@ -182,7 +182,7 @@ def running():
     return child.process
 
 
-def test_one_process_serves_many_models_and_a_dead_one_is_replaced():
+def test_subprocess_is_reused_and_replaced_after_a_crash():
     make_undecided(hide())
     first = running().pid
     make_undecided(hide())
@@ -194,7 +194,7 @@ def test_one_process_serves_many_models_and_a_dead_one_is_replaced():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked on this system")
-def test_a_forked_process_starts_its_own():
+def test_forked_process_starts_a_separate_subprocess():
     code = (
         "import os, sys\nimport specgate\nfrom specgate.dialects.onnx.infer import process\n"
         "model = sys.argv[1]\nassert not specgate.lint(model, ['onnx:17']).undecided\n"
@@ -231,13 +231,13 @@ assert report.clean
 """
 
 
-def test_without_the_package_lint_runs_and_says_what_stays_undecided(tmp_path):
+def test_lint_without_onnx_reports_undecided_nodes(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(hide().SerializeToString())
     subprocess.run([sys.executable, "-W", "error", "-c", BLOCKED, str(path)], cwd=ROOT, check=True, timeout=120)
 
 
-def test_the_package_is_imported_in_the_other_process_only(tmp_path):
+def test_onnx_is_imported_only_in_the_subprocess(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(hide().SerializeToString())
     code = (
@@ -247,7 +247,7 @@ def test_the_package_is_imported_in_the_other_process_only(tmp_path):
     subprocess.run([sys.executable, "-W", "error", "-c", code, str(path)], cwd=ROOT, check=True, timeout=120)
 
 
-def test_a_pin_decides_what_a_symbol_leaves_open():
+def test_pinned_symbol_resolves_an_undecided_rule():
     onnx_model = hide(shape=("batch", 3))
     onnx_model.graph.output[0].CopyFrom(info("hot", [8, 3, 4]))
     ((_, reason),), findings = make_undecided(onnx_model)
@@ -258,7 +258,7 @@ def test_a_pin_decides_what_a_symbol_leaves_open():
     assert [f.id for f in wrong[1]] == ["onnx/OneHot/output-sizes"]
 
 
-def test_a_nameless_dimension_of_an_input_is_pinned_by_its_place():
+def test_unnamed_dimension_is_pinned_by_input_and_index():
     onnx_model = hide(shape=(None, 3))
     onnx_model.graph.output[0].CopyFrom(info("hot", [8, 3, 4]))
     ((_, reason),), _ = make_undecided(onnx_model)
@@ -266,13 +266,13 @@ def test_a_nameless_dimension_of_an_input_is_pinned_by_its_place():
     assert make_undecided(onnx_model, pins={"x[0]": 8}) == ([], [])
 
 
-def test_a_pin_that_nothing_is_called_is_reported():
+def test_unknown_pin_is_reported():
     _, (finding,) = make_undecided(hide(), pins={"bach": 8})
     assert (finding.id, finding.severity) == ("onnx/model/pin-unknown", "note")
     assert "known: 'batch'" in finding.message
 
 
-def test_an_initializer_that_an_input_may_replace_is_no_constant():
+def test_initializer_that_is_also_an_input_is_not_a_constant():
     onnx_model = hide()
     onnx_model.graph.output[0].CopyFrom(info("hot", ["batch", 3, 5]))
     assert [f.id for f in make_undecided(onnx_model)[1]] == ["onnx/OneHot/output-depth"]
@@ -290,7 +290,7 @@ def test_constants_in_any_attribute_of_a_constant_node():
     assert [f.id for f in make_undecided(new_model)[1]] == ["onnx/OneHot/output-depth"]
 
 
-def test_a_value_that_only_the_file_knows_is_used():
+def test_value_info_of_the_file_is_used():
     strange = helper.make_node("Odd", ["x"], ["ids"], domain="ai.onnx.ml")
     nodes = [strange, helper.make_node("Identity", ["ids"], ["same"]), one_hot_of("same")]
     body = graph(nodes, ["x"], [bare("hot")], constants(), value_info=[info("ids", [3], INT64)])
@@ -299,7 +299,7 @@ def test_a_value_that_only_the_file_knows_is_used():
     assert make_undecided(custom, custom_domains=["com.acme"]) == ([], [])
 
 
-def test_nodes_side_by_side_are_copied_and_the_others_written():
+def test_contiguous_nodes_are_copied_and_others_serialized():
     from specgate.dialects.onnx.infer.inference import question
 
     nodes = [relu(f"v{n}", f"v{n + 1}", name="n" * (n % 3) * 60) for n in range(300)]

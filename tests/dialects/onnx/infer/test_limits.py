@@ -63,12 +63,12 @@ def calling(count, times, *, nested=False):
     return model(body, opsets=OPSETS, functions=functions)
 
 
-def far(onnx_model):
+def exceeds_limit(onnx_model):
     ours = read_model_bytes(onnx_model.SerializeToString())
     return expands_too_far(ours, list(bodies(ours)))
 
 
-def test_functions_that_multiply_are_not_followed_and_it_is_reported():
+def test_exponential_function_expansion_is_skipped_and_reported():
     onnx_model = calling(40, 2)
     assert len(onnx_model.SerializeToString()) < 4000
     report = specgate.lint(onnx_model, ["onnx:17"])
@@ -78,29 +78,29 @@ def test_functions_that_multiply_are_not_followed_and_it_is_reported():
     assert report.undecided
 
 
-def test_what_functions_come_to_is_counted():
-    assert not far(calling(16, 2))
-    assert far(calling(20, 2))
-    assert not far(calling(40, 1))
-    assert far(calling(3, 800))
-    assert not far(chain("x", "y"))
+def test_expanded_function_size_is_counted():
+    assert not exceeds_limit(calling(16, 2))
+    assert exceeds_limit(calling(20, 2))
+    assert not exceeds_limit(calling(40, 1))
+    assert exceeds_limit(calling(3, 800))
+    assert not exceeds_limit(chain("x", "y"))
 
 
-def test_calls_inside_of_graphs_count_and_circles_have_no_end():
-    assert far(calling(20, 2, nested=True))
-    assert not far(calling(10, 2, nested=True))
+def test_nested_calls_are_counted_and_cycles_are_unlimited():
+    assert exceeds_limit(calling(20, 2, nested=True))
+    assert not exceeds_limit(calling(10, 2, nested=True))
     circle = calling(3, 1)
     circle.functions[2].node[0].op_type, circle.functions[2].node[0].domain = "F0", "d"
-    assert far(circle)
+    assert exceeds_limit(circle)
 
 
 def test_long_chains_of_functions_are_counted_without_recursion():
-    assert not far(calling(3000, 1))
+    assert not exceeds_limit(calling(3000, 1))
 
 
 @pytest.mark.slow
 @posix_only
-def test_a_busy_process_is_ended_by_what_it_computed(slow_child, monkeypatch):
+def test_subprocess_is_limited_by_cpu_time(slow_child, monkeypatch):
     slow_child("exec('while True: pass')")
     monkeypatch.setattr(process, "SECONDS", 0.5)
     monkeypatch.setattr(process, "TIMEOUT_FACTOR", 1000.0)
@@ -111,7 +111,7 @@ def test_a_busy_process_is_ended_by_what_it_computed(slow_child, monkeypatch):
 
 
 @posix_only
-def test_memory_is_limited_by_the_size_of_the_file(slow_child):
+def test_memory_limit_depends_on_the_file_size(slow_child):
     slow_child("x = bytearray(1 << 30); answer(b'+', x[:0])")
     open_, findings = make_undecided(hide())
     assert len(open_) == 1
@@ -119,7 +119,7 @@ def test_memory_is_limited_by_the_size_of_the_file(slow_child):
 
 
 @pytest.mark.slow
-def test_values_that_double_cost_little():
+def test_doubling_values_stop_within_the_time_budget():
     """A shape is propagated until fifty self-concatenations exceed memory."""
     nodes = [helper.make_node("Shape", ["x"], ["v0"])]
     nodes += [helper.make_node("Concat", [f"v{i}", f"v{i}"], [f"v{i + 1}"], axis=0) for i in range(50)]
@@ -132,7 +132,7 @@ def test_values_that_double_cost_little():
 
 
 @pytest.mark.slow
-def test_waiting_for_others_costs_a_thread_nothing(slow_child, monkeypatch):
+def test_waiting_for_the_subprocess_does_not_count_as_timeout(slow_child, monkeypatch):
     """Sixteen threads share a process; the last waits longer than its own timeout."""
     monkeypatch.setattr(process, "SECONDS", 5.0)
     slow_child(
@@ -161,7 +161,7 @@ def runs_with_a_model(code: str, folder) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked on this system")
-def test_a_fork_while_another_thread_infers_lints_too(tmp_path):
+def test_fork_during_inference_can_lint(tmp_path):
     code = (
         "import os, sys, threading, time, specgate\n"
         "from specgate.dialects.onnx.infer import process\n"
@@ -182,7 +182,7 @@ def test_a_fork_while_another_thread_infers_lints_too(tmp_path):
     runs_with_a_model(code, tmp_path)
 
 
-def test_the_end_of_a_program_waits_for_no_answer(tmp_path):
+def test_program_exit_does_not_wait_for_inference(tmp_path):
     code = (
         "import sys, threading, specgate\n"
         "from specgate.dialects.onnx.infer import process\n"

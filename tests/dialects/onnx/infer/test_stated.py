@@ -41,7 +41,7 @@ def confirm(text: str) -> bool:
     return stated.matches_types(types)
 
 
-def test_one_node_of_each_kind_is_asked_about() -> None:
+def test_only_distinct_nodes_are_inferred() -> None:
     stated = stated_of(CHAIN)
     assert stated is not None
     assert list(stated.kinds) == [0, 1, 0, 1]
@@ -50,7 +50,7 @@ def test_one_node_of_each_kind_is_asked_about() -> None:
     assert confirm(CHAIN)
 
 
-def test_the_types_are_those_of_the_whole_graph() -> None:
+def test_confirmed_types_match_those_of_the_whole_graph() -> None:
     model = model_of(CHAIN)
     (whole,) = infer_question(question(model), values=True).values()
     inferred = start_inference(model, list(bodies(model)))()
@@ -67,7 +67,7 @@ def test_the_types_are_those_of_the_whole_graph() -> None:
         ("float[2,N] b", "float[2,M] b"),
     ],
 )
-def test_what_contradicts_its_node_is_not_confirmed(wrong: tuple[str, str]) -> None:
+def test_contradicting_types_are_not_confirmed(wrong: tuple[str, str]) -> None:
     text = CHAIN.replace(*wrong)
     assert not confirm(text)
     model = model_of(text)
@@ -90,13 +90,13 @@ def test_what_contradicts_its_node_is_not_confirmed(wrong: tuple[str, str]) -> N
         ("ir_version: 8", "ir_version: 3"),
     ],
 )
-def test_what_is_not_all_known_and_in_order_is_inferred(less: tuple[str, str]) -> None:
+def test_incomplete_or_unsorted_graphs_are_inferred(less: tuple[str, str]) -> None:
     changed = CHAIN.replace(*less)
     assert changed != CHAIN
     assert stated_of(changed) is None
 
 
-def test_sizes_that_are_computed_on_the_way_are_not_confirmed() -> None:
+def test_computed_sizes_are_not_confirmed() -> None:
     text = """
     <ir_version: 8, opset_import: ["" : 17]>
     main (float[2,3] x, float[6] z) => (float[2,3] y)

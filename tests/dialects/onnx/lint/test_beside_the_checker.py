@@ -36,7 +36,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_what_the_checker_rejects_is_reported(name):
+def test_models_rejected_by_the_checker_have_findings(name):
     new_chain = chain("x", "y")
     MUTANTS[name](new_chain)
     refused = not passes_checker(new_chain) or not passes_strict_inference(new_chain)
@@ -44,7 +44,7 @@ def test_what_the_checker_rejects_is_reported(name):
     assert bool(result) == refused, (refused, result)
 
 
-def test_what_has_no_type_is_named():
+def test_value_without_a_shape_is_named():
     new_chain = chain("x", "y")
     new_chain.graph.output[0].type.tensor_type.ClearField("shape")
     (finding,) = specgate.lint(new_chain, ["onnx:17"]).findings
@@ -52,7 +52,7 @@ def test_what_has_no_type_is_named():
     assert finding.message == "output 'y' without a shape, which onnx.checker requires"
 
 
-def test_axes_of_squeeze_are_a_list_before_23_too():
+def test_squeeze_axes_must_be_a_list_before_23():
     axes = helper.make_tensor("a", onnx.TensorProto.INT64, [], [0])
     body = helper.make_graph(
         [helper.make_node("Squeeze", ["x", "a"], ["y"])], "g", [info("x", (1, 3))], [info("y", (3,))], [axes]
@@ -61,7 +61,7 @@ def test_axes_of_squeeze_are_a_list_before_23_too():
     assert "onnx/Squeeze/axes-rank" in {f.id for f in specgate.lint(model, ["onnxruntime:1.24.4"]).findings}
 
 
-def test_a_runtime_reads_a_file_without_names_of_its_main_graph_alone():
+def test_runtime_requires_names_of_subgraphs_only():
     model = chain("x", "y")
     model.graph.ClearField("name")
     assert {(f.id, f.severity) for f in specgate.lint(model, ["onnxruntime:1.24.4"]).findings} == {
@@ -82,7 +82,7 @@ def test_a_runtime_reads_a_file_without_names_of_its_main_graph_alone():
     assert specgate.place(model, "onnxruntime:1.24.4").session == "fails"
 
 
-def test_a_runtime_reads_no_file_without_an_ir_version():
+def test_runtime_requires_an_ir_version():
     new_chain = chain("x", "y")
     new_chain.ClearField("ir_version")
     assert {(f.id, f.severity) for f in specgate.lint(new_chain, ["onnxruntime:1.24.4"]).findings} == {

@@ -36,7 +36,7 @@ def evaluate(node, inputs, outputs, opset=16):
 
 
 @pytest.mark.parametrize(("inside", "outside"), [(1, 1), (2, 2), (2, 1), (1, 2)])
-def test_if_gives_what_its_branches_give(inside, outside):
+def test_if_has_as_many_outputs_as_its_branches(inside, outside):
     names = [f"y{i}" for i in range(outside)]
     node = helper.make_node("If", ["c"], names, then_branch=branch(inside), else_branch=branch(inside))
     result, accepted = evaluate(node, [info("c", BOOL, ())], [info(name) for name in names])
@@ -44,14 +44,14 @@ def test_if_gives_what_its_branches_give(inside, outside):
     assert result == (set() if accepted else {"onnx/If/output-count"})
 
 
-def test_if_gives_the_types_of_its_branches():
+def test_if_outputs_have_the_types_of_its_branches():
     node = helper.make_node("If", ["c"], ["y"], then_branch=branch(1, INT64), else_branch=branch(1, INT64))
     assert evaluate(node, [info("c", BOOL, ())], [info("y", INT64)]) == (set(), True)
     assert evaluate(node, [info("c", BOOL, ())], [info("y", FLOAT)]) == ({"onnx/If/output-types"}, False)
 
 
 @pytest.mark.parametrize("outside", [1, 2, 3])
-def test_loop_and_scan_give_what_their_body_gives(outside):
+def test_loop_and_scan_outputs_match_their_body(outside):
     names = [f"y{i}" for i in range(outside)]
     turns = [info("i", INT64, ()), info("c", BOOL, ()), info("s")]
     loop = helper.make_node(
@@ -77,7 +77,7 @@ def test_loop_and_scan_give_what_their_body_gives(outside):
         assert (f"onnx/{node.op_type}/output-count" in result) is not accepted
 
 
-def test_the_minimum_of_a_scan_is_not_a_version_that_reads_its_inputs_otherwise():
+def test_minimum_opset_of_scan_keeps_the_meaning_of_its_inputs():
     """Scan 8 has lengths as first input; the first input of version 11 is a state."""
     node = helper.make_node(
         "Scan",

@@ -35,7 +35,7 @@ def call(name, inputs, outputs):
     return helper.make_node(name, inputs, outputs, domain="own", name=f"call_{name}")
 
 
-def test_two_types_for_one_variable_inside():
+def test_conflicting_types_for_a_type_variable_of_a_function():
     node = call("Sum", ["x", "i"], ["y"])
     assert errors([node], [ADD], {"x": FLOAT, "i": INT64}) == [("onnx/model/function-types", "graph/call_Sum", MIXED)]
     assert errors([call("Sum", ["x", "i"], ["y"])], [ADD], {"x": FLOAT, "i": FLOAT}) == []
@@ -55,21 +55,21 @@ def test_types_are_followed_through_nodes_and_calls():
     assert "function own.Outer/Sum->u" in result[0][2]
 
 
-def test_a_type_that_a_node_inside_does_not_take():
+def test_type_not_supported_by_a_node_of_a_function():
     inner = function("Root", ["a"], ["b"], [helper.make_node("Sqrt", ["a"], ["b"])])
     ((name, _, message),) = errors([call("Root", ["i"], ["y"])], [inner], {"i": INT64})
     assert name == "onnx/model/function-types"
     assert message.startswith("function own.Root/Sqrt->b: X is INT64")
 
 
-def test_what_is_wrong_without_types_is_reported_once_and_of_the_function():
+def test_untyped_errors_are_reported_once_for_the_function():
     wrong = helper.make_node("Softmax", ["a"], ["b"], nonsense=1)
     inner = function("Wrong", ["a"], ["b"], [wrong])
     result = errors([call("Wrong", ["x"], ["y"])], [inner], {"x": FLOAT})
     assert [name for name, *_ in result] == ["onnx/Softmax/unknown-attribute"]
 
 
-def test_casts_and_optional_inputs_are_no_false_alarm():
+def test_casts_and_optional_inputs_have_no_findings():
     nodes = [
         helper.make_node("Cast", ["b"], ["c"], to=FLOAT),
         helper.make_node("Add", ["a", "c"], ["d"]),
@@ -79,7 +79,7 @@ def test_casts_and_optional_inputs_are_no_false_alarm():
     assert errors([call("Held", ["x", "i"], ["y"])], [inner], {"x": FLOAT, "i": INT64}) == []
 
 
-def test_calls_of_calls_are_looked_into_once():
+def test_nested_calls_are_checked_once():
     """Each function calls the next twice: 2**60 calls, but 60 functions."""
     twice = [
         function(f"F{n}", ["a"], ["b"], [call(f"F{n + 1}", ["a"], ["t"]), call(f"F{n + 1}", ["t"], ["b"])])

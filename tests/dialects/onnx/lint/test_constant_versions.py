@@ -12,7 +12,7 @@ helper, FLOAT, INT64 = onnx.helper, onnx.TensorProto.FLOAT, onnx.TensorProto.INT
 
 
 @pytest.mark.parametrize("opset", [5, 8, 9])
-def test_integers_come_with_9(opset):
+def test_integer_constants_require_opset_9(opset):
     nodes = [
         helper.make_node("Constant", [], ["s"], value=helper.make_tensor("v", INT64, [1], [4])),
         helper.make_node("Reshape", ["x", "s"], ["y"]),

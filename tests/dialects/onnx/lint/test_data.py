@@ -68,7 +68,7 @@ def test_the_plain_model_is_clean():
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_onnx_rejects_is_an_error(case):
+def test_tensors_rejected_by_onnx_are_errors(case):
     changes, rule, message = WRONG[case]
     findings = find_ids(model(**changes))
     assert findings[rule].severity == "error"
@@ -80,7 +80,7 @@ def test_what_onnx_rejects_is_an_error(case):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("case", ["raw-long", "raw-odd", "long", "another-field", "type-unknown", "elem-none"])
-def test_onnx_runtime_rejects_it_too(case):
+def test_onnx_runtime_rejects_the_same_tensors(case):
     runtime = pytest.importorskip("onnxruntime")
     with pytest.raises(Exception, match="ONNXRuntimeError"):
         runtime.InferenceSession(model(**WRONG[case][0]).SerializeToString(), providers=["CPUExecutionProvider"])
@@ -88,7 +88,7 @@ def test_onnx_runtime_rejects_it_too(case):
 
 @pytest.mark.parametrize("kind", [name for name in ELEM_TYPES[1:] if name != "STRING"])
 @pytest.mark.parametrize("count", [0, 1, 3, 8])
-def test_tensors_that_onnx_makes_are_clean(kind, count):
+def test_tensors_created_by_onnx_are_clean(kind, count):
     number = TensorProto.DataType.Value(kind)
     onnx_model = [helper.make_tensor("t", number, [count], [1] * count)]
     if not kind.startswith("FLOAT6"):  # numpy has no array type for it

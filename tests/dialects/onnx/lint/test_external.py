@@ -8,7 +8,7 @@ import specgate
 from tests.linting.models import FLOAT, graph, helper, model, onnx
 
 
-def outside(name="w", shape=(2,), kind=FLOAT, **entries):
+def external_tensor(name="w", shape=(2,), kind=FLOAT, **entries):
     tensor = onnx.TensorProto(name=name, dims=shape, data_type=kind, data_location=onnx.TensorProto.EXTERNAL)
     for key, value in entries.items():
         tensor.external_data.add(key=key, value=str(value))
@@ -69,40 +69,40 @@ def folder(tmp_path):
         ({"location": "data.bin", "length": 400}, [("external-length", "length"), ("external-range", "offset")]),
     ],
 )
-def test_where_data_lies(folder, entries, expected):
-    assert findings(folder, outside(**entries))[0] == expected
+def test_external_data_locations(folder, entries, expected):
+    assert findings(folder, external_tensor(**entries))[0] == expected
 
 
-def test_messages_have_the_numbers(folder):
-    _, (length, end) = findings(folder, outside(location="data.bin", offset=60, length=400))
+def test_messages_contain_byte_counts(folder):
+    _, (length, end) = findings(folder, external_tensor(location="data.bin", offset=60, length=400))
     assert length == "the data of the initializer 'w' has a length of 400 bytes, but FLOAT of 2 needs 8"
     assert end == "the data of the initializer 'w' ends at byte 460 of 'data.bin', which has 64 bytes"
 
 
 def test_packed_types_and_huge_sizes(folder):
     kinds = onnx.TensorProto
-    assert findings(folder, outside(shape=(127,), kind=kinds.INT4, location="data.bin", length=64))[0] == []
-    assert findings(folder, outside(shape=(2**62, 2**62, 0), location="data.bin", length=0))[0] == []
-    huge = outside(shape=(2**62, 2**62), location="data.bin", length=64)
+    assert findings(folder, external_tensor(shape=(127,), kind=kinds.INT4, location="data.bin", length=64))[0] == []
+    assert findings(folder, external_tensor(shape=(2**62, 2**62, 0), location="data.bin", length=0))[0] == []
+    huge = external_tensor(shape=(2**62, 2**62), location="data.bin", length=64)
     assert findings(folder, huge)[0] == [("external-length", "length")]
 
 
-def test_constants_of_nodes_count_too(folder):
-    node = helper.make_node("Constant", [], ["k"], value=outside(location="/k"), name="k")
+def test_external_data_of_constant_nodes_is_checked(folder):
+    node = helper.make_node("Constant", [], ["k"], value=external_tensor(location="/k"), name="k")
     facts, _ = findings(folder, nodes=[node, helper.make_node("Add", ["x", "k"], ["y"])])
     assert facts == [("external-location", "location")]
 
 
-def test_a_sparse_file_of_many_gigabytes_costs_nothing(folder):
+def test_huge_sparse_file_is_not_read(folder):
     with (folder / "large.bin").open("wb") as file:
         file.truncate(1 << 40)
-    tensor = outside(shape=(1 << 36,), location="large.bin", offset=1 << 39, length=1 << 38)
+    tensor = external_tensor(shape=(1 << 36,), location="large.bin", offset=1 << 39, length=1 << 38)
     assert findings(folder, tensor)[0] == []
 
 
-def test_a_model_from_memory_has_no_folder():
+def test_model_in_memory_has_no_folder():
     new_model = model(
-        graph([helper.make_node("Add", ["x", "w"], ["y"])], initializers=[outside(location="nowhere.bin")])
+        graph([helper.make_node("Add", ["x", "w"], ["y"])], initializers=[external_tensor(location="nowhere.bin")])
     )
     assert specgate.lint(new_model, ["onnx:17"], infer=False).findings == []
     new_model.graph.initializer[0].external_data[0].value = "../x"

@@ -179,24 +179,24 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_names(case):
+def test_value_and_node_names(case):
     onnx_model, expected, accepted = CASES[case]
     assert find_ids(onnx_model) == expected
     assert passes_checker(onnx_model) is accepted
 
 
-def test_only_what_is_invalid_fails():
+def test_only_invalid_models_fail():
     for onnx_model, expected, _ in CASES.values():
         clean = specgate.lint(onnx_model, ["onnx:28"], infer=False).clean
         assert clean == all(severity == "note" for _, severity in expected)
 
 
-def test_what_is_read_in_a_subgraph_alone_is_read():
+def test_value_used_only_in_a_subgraph_is_used():
     onnx_model = with_branches(inner(relu("k", "w")), before=[relu("x", "k")], initializers=[weights("unread")])
     assert find_ids(onnx_model) == [("initializer-unused", "note")]
 
 
-def test_a_loop_must_take_its_inputs():
+def test_loop_must_supply_the_body_inputs():
     body = graph(
         [relu("state", "next"), helper.make_node("Identity", ["go"], ["on"])],
         [info("i", [], onnx.TensorProto.INT64), info("go", [], BOOL), "state"],
@@ -207,7 +207,7 @@ def test_a_loop_must_take_its_inputs():
     assert find_ids(model(graph([loop], ["x", CONDITION]))) == []
 
 
-def test_a_finding_names_its_place_and_the_names_in_it_are_quoted():
+def test_finding_has_a_location_and_quotes_names():
     onnx_model = with_branches(inner(relu("q\n" * 100, "w"), outputs=["w"]))
     (finding,) = specgate.lint(onnx_model, ["onnx:17"], infer=False).findings
     assert finding.location is not None
@@ -226,7 +226,7 @@ def test_deep_and_wide_graphs_are_walked_in_linear_time():
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_what_no_output_needs_is_reported_in_any_order(turned):
+def test_unused_nodes_are_reported_in_any_order(turned):
     nodes = [relu("x", "a"), relu("a", "b"), relu("b", "y"), relu("b", "c"), relu("c", "d"), relu("", "e")]
     new_model = model(graph(nodes[::-1] if turned else nodes))
     unused = {
@@ -236,7 +236,7 @@ def test_what_no_output_needs_is_reported_in_any_order(turned):
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_an_input_that_is_left_out_needs_no_output_that_is(turned):
+def test_omitted_input_does_not_use_an_omitted_output(turned):
     dropped = helper.make_node("Dropout", ["x"], ["u", ""])
     clipped = helper.make_node("Clip", ["x", "", "m"], ["y"])
     nodes = [dropped, clipped]
@@ -245,7 +245,7 @@ def test_an_input_that_is_left_out_needs_no_output_that_is(turned):
     assert unused == ["no graph output depends on 'u'"]
 
 
-def test_a_node_that_a_subgraph_reads_before_it_is_needed():
+def test_node_used_by_an_earlier_subgraph_is_used():
     inside = inner(relu("late", "w"))
     onnx_model = with_branches(inside, inner(relu("x", "w")))
     onnx_model.graph.node.append(relu("x", "late"))

@@ -31,7 +31,7 @@ def units() -> Units:
     return result
 
 
-def test_units_come_in_the_order_of_the_file_with_what_is_inside_behind_its_node(units: Units) -> None:
+def test_units_follow_file_order_with_subgraphs_after_their_node(units: Units) -> None:
     places = [unit.location.node for unit in units]
     assert places == [
         "graph/Relu->a",
@@ -45,14 +45,14 @@ def test_units_come_in_the_order_of_the_file_with_what_is_inside_behind_its_node
     assert len(units) == len(places)
 
 
-def test_each_unit_has_its_own_ends(units: Units) -> None:
+def test_each_unit_has_separate_inputs_and_outputs(units: Units) -> None:
     ends = {unit.location.node: (list(unit.reads), list(unit.writes)) for unit in units}
     assert ends["graph/Relu->b"] == (["a"], ["b"])
     inside = "graph/If->e/then_branch"
     assert ends[f"{inside}/Neg->r"] == (["b"], [f"{inside}:r"])
 
 
-def test_what_is_alike_is_one_kind(units: Units) -> None:
+def test_equal_units_share_a_kind(units: Units) -> None:
     counted = [(unit.operator, count) for unit, count in kinds_of(units)]
     assert counted == [("Relu", 1), ("Relu", 1), ("own.Odd", 1), ("If", 1), ("Neg", 2), ("Relu", 1)]
     same_kind = {id(unit) for unit, count in kinds_of(units) if count == 2}
@@ -60,13 +60,13 @@ def test_what_is_alike_is_one_kind(units: Units) -> None:
     assert places == ["graph/If->e/then_branch/Neg->r", "graph/If->e/else_branch/Neg->s"]
 
 
-def test_in_a_list_each_unit_is_its_own_kind() -> None:
+def test_listed_units_are_separate_kinds() -> None:
     listed = [Unit(lambda: pytest.fail("no place is asked for"), "Relu") for _ in range(2)]
     assert [count for _, count in kinds_of(listed)] == [1, 1]
     assert list(units_of(listed, {id(listed[1])})) == [listed[1]]
 
 
-def test_a_call_of_a_function_is_no_unit_whatever_another_model_calls_so() -> None:
+def test_function_call_is_not_a_unit_even_with_a_reused_name() -> None:
     text = """
     <ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
     main (float[2] x) => (float[2] y) { y = com.microsoft.Gelu(x) }

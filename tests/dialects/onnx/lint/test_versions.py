@@ -12,7 +12,7 @@ from tests.linting.models import call, chain, find_ids, function, graph, helper,
 BOTH = [("", 17), ("d", 1)]
 
 
-def without(onnx_model, field):
+def drop_field(onnx_model, field):
     onnx_model.ClearField(field)
     return onnx_model
 
@@ -21,7 +21,7 @@ def calling(*functions, opsets=BOTH, nodes=None):
     return model(graph(nodes or [call()]), functions=functions, opsets=opsets)
 
 
-def leaky(reference, **more):
+def function_with_reference(reference, **more):
     node = helper.make_node("LeakyRelu", ["a"], ["b"])
     node.attribute.add(name="alpha", ref_attr_name=reference, type=onnx.AttributeProto.FLOAT)
     return function([node], **more)
@@ -31,8 +31,8 @@ GOOD = function([relu("a", "b")])
 OTHER = function([call(["a"], ["b"], "F")], name="G", opsets=BOTH)
 # Models with our findings, and whether onnx.checker rejects them.
 CASES = {
-    "no IR version": (without(chain("x", "y"), "ir_version"), [("ir-version", "error")], False),
-    "no imports": (without(chain("x", "y"), "opset_import"), [("opset-missing", "error")], False),
+    "no IR version": (drop_field(chain("x", "y"), "ir_version"), [("ir-version", "error")], False),
+    "no imports": (drop_field(chain("x", "y"), "opset_import"), [("opset-missing", "error")], False),
     "another domain alone": (
         model(graph([relu("x", "y")]), opsets=[("ai.onnx.ml", 2)]),
         [("opset-missing", "error"), ("opset-unused", "note")],
@@ -86,8 +86,12 @@ CASES = {
     "too many inputs": (calling(GOOD, nodes=[call(["x", "x"])]), [("function-call", "error")], True),
     "too many outputs": (calling(GOOD, nodes=[call(["x"], ["y", "z"])]), [("function-call", "error")], True),
     "an attribute that it does not have": (calling(GOOD, nodes=[call(zzz=1)]), [("function-call", "warning")], True),
-    "an attribute of the function": (calling(leaky("slope", attributes=["slope"]), nodes=[call(slope=0.5)]), [], True),
-    "a reference to nothing": (calling(leaky("slope")), [("attribute-reference", "warning")], True),
+    "an attribute of the function": (
+        calling(function_with_reference("slope", attributes=["slope"]), nodes=[call(slope=0.5)]),
+        [],
+        True,
+    ),
+    "a reference to nothing": (calling(function_with_reference("slope")), [("attribute-reference", "warning")], True),
 }
 
 
@@ -98,7 +102,7 @@ def test_versions_and_functions(case):
     assert passes_checker(onnx_model) is accepted
 
 
-def test_a_known_custom_domain_is_not_reported_but_still_counted():
+def test_known_custom_domain_is_counted_but_not_reported():
     onnx_model, _, _ = CASES["custom domain"]
     report = specgate.lint(onnx_model, ["onnx:17"], infer=False, custom_domains=["com.acme"])
     assert [f.id for f in report.findings] == ["specgate/nothing-judged"]
@@ -108,8 +112,8 @@ def test_a_known_custom_domain_is_not_reported_but_still_counted():
     assert "custom_domains" in (finding.fix or "")
 
 
-def test_before_opset_imports_everything_was_of_opset_1():
-    onnx_model = without(model(graph([helper.make_node("OneHot", ["x"], ["y"])]), ir=2), "opset_import")
+def test_missing_opset_imports_mean_opset_1():
+    onnx_model = drop_field(model(graph([helper.make_node("OneHot", ["x"], ["y"])]), ir=2), "opset_import")
     report = specgate.lint(onnx_model, ["onnx:17"], infer=False)
     assert [(f.id, f.levels) for f in report.findings] == [  # every version lacks two inputs
         ("onnx/OneHot/level", ()),
@@ -120,8 +124,8 @@ def test_before_opset_imports_everything_was_of_opset_1():
     assert report.findings[0].message == "OneHot does not exist at opset 1; it exists from 9 on"
 
 
-def test_an_operator_without_an_import_is_counted_and_not_checked():
-    onnx_model = without(model(graph([helper.make_node("OneHot", ["x"], ["y"])])), "opset_import")
+def test_operator_without_an_import_is_counted_but_not_checked():
+    onnx_model = drop_field(model(graph([helper.make_node("OneHot", ["x"], ["y"])])), "opset_import")
     report = specgate.lint(onnx_model, ["onnx:17"], infer=False)
     assert (report.nodes, [ref.reason for ref in report.no_table]) == (
         0,
@@ -137,7 +141,7 @@ def one_hot(reference=None, **attributes):
 
 
 @pytest.mark.parametrize("node", [one_hot("where"), one_hot(axis=0)], ids=["reference", "value"])
-def test_a_function_is_checked_with_what_is_known_of_it(node):
+def test_function_body_is_checked_with_known_types(node):
     new_function = function([node], ["a", "n", "v"], attributes=["where"])
     inputs = [info("x", [3]), info("n", [], onnx.TensorProto.INT64), info("v")]
     body = graph([call(["x", "n", "v"], ["y"])], inputs, [onnx.ValueInfoProto(name="y")])
@@ -146,7 +150,7 @@ def test_a_function_is_checked_with_what_is_known_of_it(node):
     assert [ref.location.node for ref in report.undecided] == ["function d.F/OneHot->b"]
 
 
-def test_a_function_and_its_model_must_mean_the_same_operator():
+def test_function_and_model_must_import_equal_operator_versions():
     new_function = function([one_hot()], ["a", "n", "v"], opsets=[("", 9)])
     inputs = [info("x", [3]), info("n", [], onnx.TensorProto.INT64), info("v")]
     whole = model(graph([call(["x", "n", "v"], ["y"])], inputs), functions=[new_function], opsets=[("", 17), ("d", 1)])
@@ -186,7 +190,7 @@ def test_the_target_of_another_domain(monkeypatch):
         (["N"], ()),  # undecided
     ],
 )
-def test_a_too_new_import_lists_the_levels_that_take_the_whole_file(sizes, levels) -> None:
+def test_too_new_import_lists_levels_that_accept_the_file(sizes, levels) -> None:
     new_model = model(graph([relu("x", "y")], [info("x", [2])], [info("y", sizes)]), opsets=[("", 17)])
     finding = next(f for f in specgate.lint(new_model, ["onnx:13"], infer=False).findings if f.where == "opset_import")
     assert (finding.levels, finding.first_level) == (levels, levels[0] if levels else None)
@@ -199,7 +203,7 @@ def test_a_too_new_import_lists_the_levels_that_take_the_whole_file(sizes, level
     assert tuple(accepting) == levels
 
 
-def test_an_operator_that_onnx_does_not_have():
+def test_operator_missing_from_onnx():
     new_chain = chain("x", "y")
     assert find_ids(new_chain) == []
     new_chain.graph.node[0].op_type = "Rely"
@@ -209,14 +213,14 @@ def test_an_operator_that_onnx_does_not_have():
     assert find_ids(new_chain) == [("custom-domain", "warning")]
 
 
-def test_unused_imports_are_one_note_of_a_model():
+def test_unused_imports_are_a_single_note():
     imports = [("", 17), ("ai.onnx.ml", 3), ("com.acme", 1)]
     (note,) = specgate.lint(model(graph([relu("x", "y")]), opsets=imports), ["onnx:17"]).findings
     assert note.message == "imports opsets of 'ai.onnx.ml', 'com.acme', but has no operator of them"
     assert note.values == {"domains": ["ai.onnx.ml", "com.acme"]}
 
 
-def test_a_domain_that_the_target_does_not_have_matters_where_it_is_used():
+def test_domain_missing_from_the_target_matters_only_if_used():
     """ONNX Runtime writes imports of all its domains into models that it optimizes."""
     imports = [("", 21), ("ai.onnx.preview", 1)]
     unused = specgate.lint(model(graph([relu("x", "y")]), opsets=imports), ["onnx:21"]).findings

@@ -51,11 +51,11 @@ def node(onnx_one_hot):
     return make
 
 
-def words(oracle, descriptor):
+def reply_words(oracle, descriptor):
     return {name: reply.word for name, reply in oracle.ask([descriptor])[0].items()}
 
 
-def test_versions_are_those_of_the_packages(oracle):
+def test_versions_match_the_installed_packages(oracle):
     onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
     assert oracle.versions == {
         "checker": onnx.__version__,
@@ -66,8 +66,8 @@ def test_versions_are_those_of_the_packages(oracle):
     assert (oracle.dialect, oracle.level) == ("onnx", "11")
 
 
-def test_a_good_node_is_accepted_by_each(oracle, node):
-    assert words(oracle, node()) == ACCEPTED
+def test_valid_node_is_accepted_by_each_implementation(oracle, node):
+    assert reply_words(oracle, node()) == ACCEPTED
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,11 @@ def test_a_good_node_is_accepted_by_each(oracle, node):
         {"values": {"shape": None}},
     ],
 )
-def test_what_is_not_known_is_no_reason_to_reject(oracle, node, changes):
-    assert words(oracle, node(**changes)) == ACCEPTED
+def test_unknown_shapes_and_values_are_accepted(oracle, node, changes):
+    assert reply_words(oracle, node(**changes)) == ACCEPTED
 
 
-def test_an_unknown_input_type_is_not_asked_where_it_is_needed(oracle, node):
+def test_unknown_input_type_is_not_queried_where_required(oracle, node):
     replies = oracle.ask([node(values={"elem_type": None})])[0]
     assert {name: reply.word for name, reply in replies.items()} == {
         "checker": "accepted",
@@ -112,7 +112,7 @@ def test_an_unknown_input_type_is_not_asked_where_it_is_needed(oracle, node):
         ({"opset": 8}, {"checker", "onnxruntime"}),
     ],
 )
-def test_each_column_rejects_by_itself(oracle, node, changes, refusing):
+def test_each_implementation_rejects_independently(oracle, node, changes, refusing):
     replies = oracle.ask([node(**changes)])[0]
     assert {name for name, reply in replies.items() if reply.word == "rejected"} == refusing
     assert all(reply.accepted is (name not in refusing) for name, reply in replies.items())
@@ -128,17 +128,17 @@ def test_too_many_inputs_and_outputs_are_rejected(oracle, onnx_one_hot):
     for kind in ("inputs", "outputs"):
         malformed = copy.deepcopy(onnx_one_hot)
         malformed[kind] += [{"elem_type": "FLOAT", "shape": [2]}]
-        assert set(words(oracle, read_dict(malformed)).values()) == {"rejected"}
+        assert set(reply_words(oracle, read_dict(malformed)).values()) == {"rejected"}
 
 
 @pytest.mark.parametrize("type_", ["INT8", "COMPLEX64"])
-def test_no_kernel_takes_the_model_as_valid(oracle, node, type_):
+def test_missing_kernel_counts_as_accepted(oracle, node, type_):
     descriptor = node(values={"elem_type": type_}, outputs=[])
     reply = oracle.ask([descriptor])[0]["onnxruntime"]
     assert reply.word == "no kernel"
     assert reply.accepted is True
     bad = node(values={"elem_type": type_, "shape": [3]}, outputs=[])
-    assert words(oracle, bad)["onnxruntime"] == "rejected"
+    assert reply_words(oracle, bad)["onnxruntime"] == "rejected"
 
 
 def test_constants_of_any_type_are_passed(oracle, node):
@@ -162,13 +162,13 @@ def test_constants_of_any_type_are_passed(oracle, node):
         {"elem_type": None, "value": 4},
     ],
 )
-def test_a_constant_that_no_tensor_holds_is_not_asked(oracle, node, depth):
+def test_unrepresentable_constant_is_not_queried(oracle, node, depth):
     replies = oracle.ask([node(depth=depth)])[0]
     assert {reply.word for reply in replies.values()} == {"not asked"}
     assert all(reply.accepted is None and "depth" in reply.detail for reply in replies.values())
 
 
-def test_what_no_node_holds_is_not_asked_of_any(oracle, node):
+def test_unrepresentable_node_is_not_queried(oracle, node):
     for descriptor in (
         node(attributes={"axis": True}),
         Descriptor("openvino", "OneHot", {}),
@@ -180,7 +180,7 @@ def test_what_no_node_holds_is_not_asked_of_any(oracle, node):
         assert all(reply.word == "not asked" and reply.detail for reply in replies.values())
 
 
-def test_an_opset_that_the_runtime_does_not_have_is_not_asked(node):
+def test_opset_unknown_to_the_runtime_is_not_queried(node):
     newest = dialect("onnx").levels[-1]
     rows = dialect("onnx").tables.environments
     version = ".".join(pytest.importorskip("onnxruntime").__version__.split(".")[:2])
@@ -197,13 +197,13 @@ def test_an_opset_that_the_runtime_does_not_have_is_not_asked(node):
         assert values["reference"].arrays is not None
 
 
-def test_old_opsets_take_constants_too(node):
+def test_old_opsets_accept_constants(node):
     with ONNXOracle("9") as oracle:
-        assert words(oracle, node()) == ACCEPTED
+        assert reply_words(oracle, node()) == ACCEPTED
 
 
 @pytest.fixture
-def deadly(tmp_path, monkeypatch):
+def crashing_oracle(tmp_path, monkeypatch):
     """Return an oracle that crashes or hangs in one implementation for the axis 77."""
     code = """
         import os, time
@@ -237,8 +237,8 @@ def deadly(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["checker", "inference", "onnxruntime"])
-def test_a_crash_of_one_leaves_the_others_their_answers(deadly, node, name):
-    oracle = deadly(name)
+def test_crash_of_an_implementation_keeps_the_other_replies(crashing_oracle, node, name):
+    oracle = crashing_oracle(name)
     bad = node(attributes={"axis": 77}, outputs=[])
     before, crashed, after = oracle.ask([node(), bad, node()])
     healthy = {"checker": "accepted", "inference": "rejected", "onnxruntime": "rejected"}
@@ -249,8 +249,8 @@ def test_a_crash_of_one_leaves_the_others_their_answers(deadly, node, name):
 
 
 @pytest.mark.slow
-def test_a_late_answer_of_one_is_its_own(deadly, node):
-    replies = deadly("inference", hang=True).ask([node(attributes={"axis": 77}, outputs=[])])[0]
+def test_timeout_affects_a_single_implementation(crashing_oracle, node):
+    replies = crashing_oracle("inference", hang=True).ask([node(attributes={"axis": 77}, outputs=[])])[0]
     assert {n: reply.word for n, reply in replies.items()} == {
         "checker": "accepted",
         "inference": "timeout",
@@ -260,8 +260,8 @@ def test_a_late_answer_of_one_is_its_own(deadly, node):
 
 
 @pytest.mark.slow
-def test_a_crash_while_computing_is_that_one_s_word(deadly, node):
-    values = deadly("reference").compute_many(node(attributes={"axis": 77}, outputs=[]), [INPUTS, INPUTS])
+def test_crash_during_execution_is_reported_by_its_implementation(crashing_oracle, node):
+    values = crashing_oracle("reference").compute_many(node(attributes={"axis": 77}, outputs=[]), [INPUTS, INPUTS])
     for each in values:
         assert each["reference"].arrays is None
         assert each["reference"].reply.word == "crashed"
@@ -272,14 +272,14 @@ INPUTS = {"indices": np.array([0, -1, 9]), "values": np.array([2, 5], np.float32
 EXPECTED = np.array([[5, 2, 2, 2], [2, 2, 2, 5], [2, 2, 2, 2]], np.float32)
 
 
-def test_values_of_both(oracle, node):
+def test_values_of_both_implementations(oracle, node):
     for name, values in oracle.values(node(), INPUTS).items():
         assert values.reply.word == "accepted", name
         assert values.arrays["output"].dtype == np.float32
         assert np.array_equal(values.arrays["output"], EXPECTED), name
 
 
-def test_many_inputs_in_one_session_constants_given_or_not(oracle, node):
+def test_many_input_sets_share_a_session(oracle, node):
     short = {**INPUTS, "depth": np.array(2)}
     result = oracle.compute_many(node(outputs=[]), [INPUTS, short])
     assert [each["onnxruntime"].arrays["output"].shape for each in result] == [(3, 4), (3, 2)]
@@ -296,7 +296,7 @@ def test_strings_are_objects_and_a_failing_run_is_rejected(oracle, node):
     assert wrong.reply.word == "rejected"
 
 
-def test_values_of_what_has_no_kernel_or_no_node(oracle, node):
+def test_values_without_a_kernel_or_a_node(oracle, node):
     ints = {**INPUTS, "values": np.array([2, 5], np.int8)}
     result = oracle.values(node(values={"elem_type": "INT8"}, outputs=[]), ints)
     assert result["onnxruntime"].reply.word == "no kernel"
@@ -305,14 +305,14 @@ def test_values_of_what_has_no_kernel_or_no_node(oracle, node):
     assert {values.reply.word for values in unsaid.values()} == {"not asked"}
 
 
-def test_a_type_that_the_runtime_takes_no_arrays_of(oracle, node):
+def test_type_without_runtime_arrays_is_not_queried(oracle, node):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     inputs = {**INPUTS, "values": np.array([2, 5], ml_dtypes.bfloat16)}
     reply = oracle.values(node(), inputs)["onnxruntime"].reply
     assert (reply.word, "bfloat16" in reply.detail) == ("not asked", True)
 
 
-def test_a_huge_output_does_not_take_the_memory(oracle, node):
+def test_huge_output_is_not_allocated(oracle, node):
     inputs = {**INPUTS, "depth": np.array(2**40)}
     for values in oracle.values(node(outputs=[]), inputs).values():
         assert values.arrays is None
@@ -331,15 +331,15 @@ def test_without_onnx_the_install_command_is_reported(tmp_path, monkeypatch):
         ONNXOracle("11")
 
 
-def test_without_onnx_runtime_its_column_is_absent(tmp_path, monkeypatch, node):
+def test_missing_onnx_runtime_has_no_replies(tmp_path, monkeypatch, node):
     (tmp_path / "onnxruntime.py").write_text("raise ImportError('hidden')", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     with ONNXOracle("11") as oracle:
-        assert words(oracle, node()) == {"checker": "accepted", "inference": "accepted"}
+        assert reply_words(oracle, node()) == {"checker": "accepted", "inference": "accepted"}
         assert list(oracle.values(node(), INPUTS)) == ["reference"]
 
 
 @pytest.mark.slow
-def test_importing_it_imports_no_onnx():
+def test_importing_the_oracle_does_not_import_onnx():
     code = "import sys; import specgate.dialects.onnx.oracle.oracle, specgate.dialects.onnx.oracle.child; print({'onnx', 'onnxruntime', 'numpy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"

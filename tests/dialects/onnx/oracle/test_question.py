@@ -31,7 +31,7 @@ def ask(descriptor, level="11"):
     return question
 
 
-def test_a_node_is_reported_as_it_is(onnx_one_hot):
+def test_node_is_converted_unchanged(onnx_one_hot):
     question = ask(read_dict(onnx_one_hot))
     assert (question.op_type, question.opset, question.ir_version) == ("OneHot", 11, 6)
     assert [(t.name, t.number, t.sizes, t.value) for t in question.inputs] == [
@@ -42,11 +42,11 @@ def test_a_node_is_reported_as_it_is(onnx_one_hot):
     assert [(t.name, t.number, t.sizes, t.stated) for t in question.outputs] == [("output", 1, (3, 4), True)]
 
 
-def test_a_descriptor_is_asked_at_its_own_opset(changed):
+def test_descriptor_is_queried_at_its_opset(changed):
     assert ask(changed(lambda node: node.update(opset=9)), "17").opset == 9
 
 
-def test_a_runtimes_own_operator_is_asked_beside_the_newest_opset_of_a_runtime():
+def test_contrib_operator_is_queried_with_the_newest_opset():
     node = {"op_type": "BiasGelu", "domain": "com.microsoft", "inputs": [{"elem_type": "FLOAT", "shape": [2, 3]}] * 2}
     question = ask(read_dict(node), "1")
     assert (question.op_type, question.domain, question.version) == ("BiasGelu", "com.microsoft", 1)
@@ -54,12 +54,12 @@ def test_a_runtimes_own_operator_is_asked_beside_the_newest_opset_of_a_runtime()
     assert [tensor.name for tensor in question.inputs] == ["A", "B"]
 
 
-def test_an_output_that_is_not_stated_has_a_name_only(changed):
+def test_undeclared_output_has_only_a_name(changed):
     (output,) = ask(changed(lambda node: node.update(outputs=[]))).outputs
     assert (output.name, output.number, output.sizes, output.stated) == ("output", 0, None, False)
 
 
-def test_what_is_left_out_in_the_middle_keeps_its_place(changed):
+def test_omitted_middle_input_keeps_its_position(changed):
     assert [t and t.name for t in ask(changed(lambda n: n["inputs"].__setitem__(1, None))).inputs] == [
         "indices",
         None,
@@ -68,7 +68,7 @@ def test_what_is_left_out_in_the_middle_keeps_its_place(changed):
     assert len(ask(changed(lambda n: n["inputs"].__setitem__(2, None))).inputs) == 2
 
 
-def test_one_input_too_many_is_one_more_than_defined(changed):
+def test_surplus_input_and_output_are_kept(changed):
     extra = {"elem_type": "FLOAT", "shape": [1]}
     question = ask(changed(lambda node: (node["inputs"].append(extra), node["outputs"].append(extra))))
     assert [t.name for t in question.inputs] == ["indices", "depth", "values", "extra_inputs"]
@@ -98,7 +98,7 @@ def test_an_unknown_attribute_is_written(changed):
 
 
 @pytest.mark.parametrize("value", [True, 2**70, [[1]], [1, "a"]])
-def test_a_value_that_no_attribute_holds_is_a_reason(changed, value):
+def test_unrepresentable_attribute_value_is_a_reason(changed, value):
     reason = make_question(changed(lambda node: node.update(attributes={"axis": value})), "11")
     assert isinstance(reason, str)
     assert "unchanged in an AttributeProto" in reason

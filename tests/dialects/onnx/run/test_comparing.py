@@ -40,7 +40,7 @@ def path(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["onnxruntime", "reference"])
-def test_no_node_differs(path, name):
+def test_equal_nodes_have_no_differences(path, name):
     result = compare_model(str(path), {"x": X, "c": np.array(True)}, name, None, budget=budget_of())
     assert (result.count, result.missing, list(result.differences)) == (4, 0, [])
     assert result.outputs["e"].shape == (1, 3)
@@ -75,7 +75,7 @@ def test_only_the_node_that_differs_is_named(path, monkeypatch, capsys):
     assert lines[1].startswith("graph//first/Exp (Exp), b: 3 of 3 elements, first 0.5518")
 
 
-def test_what_cannot_be_compared(path, tmp_path, capsys):
+def test_unsupported_comparisons_are_rejected(path, tmp_path, capsys):
     with pytest.raises(InputError, match="unknown implementation 'x'; expected onnxruntime, reference"):
         compare_model(str(path), {}, "x", None, budget=budget_of())
     with pytest.raises(InputError, match=r"onnxruntime does not run the model: .*Required inputs"):
@@ -101,7 +101,7 @@ def cancelling(tmp_path):
     return str(tmp_path / "c.onnx"), array
 
 
-def test_sums_in_which_large_products_cancel_are_not_different(cancelling):
+def test_cancelling_sums_are_not_reported_as_different(cancelling):
     path, array = cancelling
     compared = compare_model(path, {"x": array}, "onnxruntime", None, budget=budget_of())
     assert (compared.count, list(compared.differences)) == (1, [])

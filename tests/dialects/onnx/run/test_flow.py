@@ -74,7 +74,7 @@ ELSE = body([helper.make_node("Neg", ["x"], ["r"])], [], [info("r")])
 
 
 @pytest.mark.parametrize(("cond", "expected"), [(True, [2, -4, 6]), (False, [-1, 2, -3])])
-def test_a_branch_reads_what_is_around_it(run, cond, expected):
+def test_branch_reads_values_of_the_outer_graph(run, cond, expected):
     node = helper.make_node("If", ["c"], ["y"], then_branch=THEN, else_branch=ELSE)
     outputs = run(
         [node], [info("c", TensorProto.BOOL, []), info("x", shape=["N"])], [info("y")], {"c": np.array(cond), "x": X}
@@ -97,7 +97,7 @@ def loop(until=None):
 
 
 @pytest.mark.parametrize(("trips", "until", "expected"), [(3, None, 3), (9, 1, 2), (0, None, 0), (None, 4, 5)])
-def test_a_loop_ends_by_its_count_or_its_condition(run, trips, until, expected):
+def test_loop_stops_by_trip_count_or_condition(run, trips, until, expected):
     node = helper.make_node("Loop", ["m" if trips is not None else "", "", "x"], ["last", "all"], body=loop(until))
     inputs, arrays = [info("x", shape=[3])], {"x": X}
     if trips is not None:
@@ -108,13 +108,13 @@ def test_a_loop_ends_by_its_count_or_its_condition(run, trips, until, expected):
     assert outputs["all"].shape == (expected, 3)
 
 
-def test_a_loop_that_does_not_end_is_stopped_by_the_time(run):
+def test_endless_loop_is_stopped_by_the_time_limit(run):
     node = helper.make_node("Loop", ["", "", "x"], ["last", ""], body=loop())
     with pytest.raises(InputError, match=r"takes longer than the limit of 0\.3 seconds"):
         run([node], [info("x", shape=[3])], [info("last")], {"x": X}, max_seconds=0.3, judge=False)
 
 
-def test_what_a_loop_collects_counts_for_the_memory(run):
+def test_scan_outputs_of_a_loop_count_toward_the_memory_limit(run):
     node = helper.make_node("Loop", ["m", "", "x"], ["last", "all"], body=loop())
     inputs = [info("x", shape=[3]), info("m", TensorProto.INT64, [])]
     arrays = {"x": X, "m": np.array(2**40)}
@@ -149,7 +149,7 @@ def test_a_scan_of_batches_at_opset_8(run):
     assert outputs["out"][1, 2].tolist() == [0, 0]
 
 
-def test_a_function_with_attributes_of_its_call_and_defaults(run):
+def test_function_with_call_attributes_and_defaults(run):
     inner = helper.make_node("LeakyRelu", ["u"], ["v"])
     reference = onnx.AttributeProto(name="alpha", type=onnx.AttributeProto.FLOAT, ref_attr_name="slope")
     inner.attribute.append(reference)
@@ -173,7 +173,7 @@ def test_a_function_that_calls_itself_is_rejected(run):
         run(nodes, [info("x")], [info("y")], {"x": X}, functions=[function], imports=["my"], judge=False)
 
 
-def test_what_a_body_lacks_is_reported_before_anything_is_computed(run):
+def test_missing_kernels_in_a_body_are_reported_before_execution(run):
     broken = body([helper.make_node("Reluu", ["x"], ["r"], domain="com.x")], [], [info("r")])
     node = helper.make_node("If", ["c"], ["y"], name="choice", then_branch=THEN, else_branch=broken)
     with pytest.raises((InputError, NoKernel), match=r"node 'choice': .*node.0. Reluu: .*com.x"):
@@ -205,7 +205,7 @@ def test_sequences(run):
     assert [part.shape for part in outputs["parts"]] == [(2, 1)] * 3
 
 
-def test_a_sequence_is_mapped_and_given(run):
+def test_sequence_map_with_sequence_input_and_output(run):
     inner = body([helper.make_node("Add", ["e", "k"], ["o"])], [info("e"), info("k")], [info("o")])
     node = helper.make_node("SequenceMap", ["s", "k"], ["r"], body=inner)
     arrays = {"s": [X, X[:1]], "k": np.ones(1, "f4")}
@@ -236,7 +236,7 @@ def test_optionals(run, inputs):
             run(nodes, [accepted], [info("held")], {"o": None}, opset=18, judge=False)
 
 
-def test_a_large_constant_inside_of_a_body(run):
+def test_large_constant_in_a_body(run):
     """The structural reader skips it, so it is read again by its offset in the file."""
     large = np.arange(5000, dtype="f4")
     inner = helper.make_graph([helper.make_node("Add", ["x", "big"], ["r"])], "t", [], [info("r")],
@@ -263,7 +263,7 @@ def test_a_sparse_initializer(run, flat, tmp_path):
     assert result["y"].tolist() == [[0, 2, 0], [0, 0, 3]]
 
 
-def test_bodies_and_calls_lie_in_each_other_only_so_deep(run):
+def test_nesting_of_bodies_and_calls_is_limited(run):
     functions = [
         helper.make_function("my", f"F{n}", ["u"], ["v"], [helper.make_node(f"F{n + 1}", ["u"], ["v"], domain="my")],
                              [helper.make_opsetid("my", 1)])

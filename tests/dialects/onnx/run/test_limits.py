@@ -50,7 +50,7 @@ def endless(save):
 
 
 @pytest.mark.slow
-def test_an_endless_loop_ends(save):
+def test_endless_loop_is_stopped(save):
     path, begun = endless(save), time.monotonic()
     with pytest.raises(InputError, match=r"model\.onnx: .*takes longer than the limit of 0.5 seconds \(max_seconds\)"):
         specgate.execute(path, {"x": np.zeros(1, "f4")}, max_seconds=0.5)
@@ -59,7 +59,7 @@ def test_an_endless_loop_ends(save):
     assert time.monotonic() - begun < SOON
 
 
-def test_gigabytes_from_a_small_file_are_rejected(save):
+def test_small_file_with_a_gigabyte_output_is_rejected(save):
     shape = numpy_helper.from_array(np.array([4_800_000_000 // 4]), "s")
     many = save([helper.make_node("ConstantOfShape", ["s"], ["o"])], initializers=[shape])
     ends = [numpy_helper.from_array(np.array(n), name) for n, name in ((0, "a"), (10**10, "b"), (1, "c"))]
@@ -72,7 +72,7 @@ def test_gigabytes_from_a_small_file_are_rejected(save):
         specgate.execute(path, {})
 
 
-def test_a_lower_limit_holds_there_too_and_only_once(save):
+def test_lower_memory_limit_applies_to_a_single_call(save):
     nodes = [helper.make_node("ConstantOfShape", ["s"], ["o"])]
     path = save(nodes, [info("s", TensorProto.INT64, [1])])
     small, large = np.array([1000]), np.array([2**28])  # the second one: a gigabyte
@@ -97,7 +97,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("case", LONG)
-def test_a_kernel_that_takes_long_ends(case):
+def test_slow_kernel_is_stopped_by_the_time_limit(case):
     """Little memory, many operations: the kernel checks the time."""
     descriptor, names = LONG[case]
     shapes = [entry["shape"] for entry in descriptor["inputs"]]
@@ -109,7 +109,7 @@ def test_a_kernel_that_takes_long_ends(case):
     assert time.monotonic() - begun < SOON
 
 
-def test_a_chain_of_nodes_ends_between_them(save):
+def test_chain_of_nodes_is_stopped_between_nodes(save):
     nodes = [helper.make_node("Neg", [f"x{i}"], [f"x{i + 1}"]) for i in range(2000)]
     path = save(nodes, [info("x0", shape=[1])], [info("x2000")])
     with pytest.raises(InputError, match=r"takes longer than the limit of 0\.01 seconds"):
@@ -127,7 +127,7 @@ def test_a_chain_of_nodes_ends_between_them(save):
         ({"max_seconds": "1"}, "expected max_seconds"),
     ],
 )
-def test_what_is_no_limit(limits, complaint):
+def test_invalid_limits_are_rejected(limits, complaint):
     with pytest.raises(InputError, match=complaint):
         specgate.execute(node("Neg", (1,)), {"X": np.zeros(1, "f4")}, **limits)
 
@@ -146,20 +146,20 @@ def softsign(opset=17, **more):
         ("onnx:1.11", r"imports opset 17, above onnx:1.11 \(opset 16\), which supports up to 16"),
     ],
 )
-def test_a_model_is_held_to_its_target(save, target, complaint):
+def test_model_above_the_target_is_rejected(save, target, complaint):
     nodes, inputs, outputs, more = softsign()
     with pytest.raises(InputError, match=complaint):
         specgate.execute(save(nodes, inputs, outputs, **more), {"x": np.ones(1, "f4")}, target)
 
 
 @pytest.mark.parametrize("target", [None, "onnx:17", "onnx:21", "onnx:1.16"])
-def test_a_target_runs_what_it_imports_at_that_opset(save, target):
+def test_model_runs_at_its_imported_opset(save, target):
     nodes, inputs, outputs, more = softsign()
     result = specgate.execute(save(nodes, inputs, outputs, **more), {"x": np.ones(1, "f4")}, target)
     assert result["o"].tolist() == [0.5]
 
 
-def test_other_domains_and_functions_are_held_to_the_target_too(save):
+def test_domains_and_functions_above_the_target_are_rejected(save):
     nodes, inputs, outputs, _ = softsign()
     imports = [helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 5)]
     path = save(nodes, inputs, outputs, imports=imports)
@@ -186,7 +186,7 @@ def test_limits_of_the_command(save, tmp_path):
     assert "limit of 0 seconds (max_seconds)" in done.stderr
 
 
-def test_sequences_beside_a_node_of_ours(save):
+def test_model_with_a_sequence_input(save):
     sequence = helper.make_tensor_sequence_value_info("q", TensorProto.FLOAT, None)
     nodes = [helper.make_node("ConcatFromSequence", ["q"], ["c"], axis=0), helper.make_node("Neg", ["c"], ["o"])]
     outputs = specgate.execute(save(nodes, [sequence]), {"q": [np.ones(2, "f4"), np.zeros(1, "f4")]})
@@ -194,7 +194,7 @@ def test_sequences_beside_a_node_of_ours(save):
 
 
 @pytest.mark.parametrize("opset", [7, 8, 9, 13, 14, 15])
-def test_batch_normalization_has_one_meaning_at_every_opset(save, opset):
+def test_batch_normalization_is_equal_at_every_opset(save, opset):
     """At 9 onnx.reference mixes the statistics of the input into mean and variance."""
     x = np.arange(6, dtype="f4").reshape(1, 2, 3)
     arguments = {"x": x, **{name: np.full(2, value, "f4") for name, value in zip("sbmv", (2, 1, 3, 4), strict=True)}}
@@ -205,7 +205,7 @@ def test_batch_normalization_has_one_meaning_at_every_opset(save, opset):
 
 
 @pytest.mark.parametrize("opset", [10, 16])
-def test_regions_begin_where_their_opset_says(save, opset):
+def test_roi_align_offset_depends_on_the_opset(save, opset):
     """At 10 regions begin at their coordinates; from 16 on they move by half a pixel."""
     arguments = {"x": np.ones((1, 1, 4, 4), "f4"), "r": np.array([[0, 0, 2, 2]], "f4"), "b": np.zeros(1, "i8")}
     kinds = {"x": TensorProto.FLOAT, "r": TensorProto.FLOAT, "b": TensorProto.INT64}
@@ -223,7 +223,7 @@ def test_regions_begin_where_their_opset_says(save, opset):
         ("SVMClassifier", {"classlabels_ints": [0, 1], "vectors_per_class": [1, 1], "rho": [0.1]}, [[0.2935, -0.2935]]),
     ],
 )
-def test_other_domains_are_computed_here(save, op_type, attributes, expected):
+def test_operators_of_other_domains_are_executed(save, op_type, attributes, expected):
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
     outputs = ["o"] if op_type == "Normalizer" else ["l", "o"]
     if op_type == "SVMClassifier":
@@ -234,7 +234,7 @@ def test_other_domains_are_computed_here(save, op_type, attributes, expected):
     np.testing.assert_allclose(specgate.execute(path, x)["o"], expected, atol=1e-4)
 
 
-def test_kernels_of_ones_own_are_used_there_too(save, tmp_path):
+def test_registered_kernels_are_used_in_models(save, tmp_path):
     nodes = [helper.make_node("Erf", ["x"], ["e"]), helper.make_node("Softsign", ["e"], ["o"])]
     path = save(nodes, [info("x", shape=[1])])
     np.save(tmp_path / "x.npy", np.ones(1, "f4"))

@@ -101,7 +101,7 @@ def test_constants(save, attribute, expected):
     assert result.tolist() == expected.tolist()
 
 
-def test_constants_of_other_kinds(save):
+def test_constants_in_other_attributes(save):
     sparse = helper.make_sparse_tensor(
         helper.make_tensor("v", TensorProto.FLOAT, [1], [1.0]),
         helper.make_tensor("i", TensorProto.INT64, [1], [0]),
@@ -204,7 +204,7 @@ def test_an_absolute_location_is_rejected(save, tmp_path):
         run_model(save(initializers=[external(tmp_path, location=str(neighbour))]), INPUTS)
 
 
-def test_an_initializer_is_an_inputs_default(save):
+def test_initializer_is_the_default_of_an_input(save):
     inputs = [info("i"), info("v", TensorProto.FLOAT, [2]), info("d", TensorProto.INT64, [])]
     path = save(inputs=inputs)
     assert run_model(path, INPUTS)["o"].shape == (3, 3)
@@ -227,7 +227,7 @@ def test_unusable_inputs(save, arrays, complaint):
         run_model(save(), arrays)
 
 
-def test_a_symbol_is_one_size_throughout(save):
+def test_symbol_has_the_same_size_in_all_inputs(save):
     inputs = [info("i"), info("v", TensorProto.FLOAT, ["N"])]
     path = save(inputs=inputs)
     assert run_model(path, {"i": [0, 1], "v": np.array([1, 2], "f4")})["o"].shape == (2, 3)
@@ -239,7 +239,7 @@ def test_a_symbol_is_one_size_throughout(save):
     assert list(outputs.notes) == ["output o has the shape [2, 3] where ['N', 'N'] is declared, but N is 2 in 'i'"]
 
 
-def test_outputs_are_compared_with_their_declaration(save):
+def test_outputs_are_checked_against_their_declaration(save):
     with pytest.raises(InputError, match="output 'o': is computed as FLOAT, but INT64 is declared"):
         run_model(save(outputs=[info("o", TensorProto.INT64, None)]), INPUTS)
     notes: list[str] = []
@@ -263,7 +263,7 @@ def mix(save):
     return save(nodes, outputs=[info("q", TensorProto.FLOAT, ["N", "N"]), info("o", TensorProto.FLOAT, None)])
 
 
-def test_a_model_of_several_operators_needs_no_other_package(save, monkeypatch):
+def test_mixed_model_does_not_require_onnx(save, monkeypatch):
     path = mix(save)
     monkeypatch.setitem(sys.modules, "onnx", None)
     result = run_model(path, INPUTS)
@@ -272,14 +272,14 @@ def test_a_model_of_several_operators_needs_no_other_package(save, monkeypatch):
     assert np.allclose(result["q"], hot @ hot / (1 + hot @ hot))
 
 
-def test_a_node_is_computed_as_of_the_opset_of_its_model(save):
+def test_node_is_executed_at_the_opset_of_its_model(save):
     """At opset 10 negative indices are ignored; from 11 on they count from the end."""
     nodes = [one_hot(), helper.make_node("Softsign", ["o"], ["q"])]
     outputs = [info("o", TensorProto.FLOAT, None), info("q", TensorProto.FLOAT, None)]
     assert run_model(save(nodes, outputs=outputs, opset=10), INPUTS)["o"].tolist()[1] == [1, 1, 1]
 
 
-def test_nodes_that_differ_in_anything_share_nothing(save):
+def test_different_nodes_share_no_results(save):
     """Shared results do not reach a node with another attribute, type, shape or version."""
     zeros = [helper.make_node("Elu", ["v"], ["o"], alpha=alpha) for alpha in (0.0, -0.0)]
     arrays_by_name, output = {**INPUTS, "v": np.array([-1, 1], "f4")}, [info("o", TensorProto.FLOAT, None)]
@@ -292,7 +292,7 @@ def test_nodes_that_differ_in_anything_share_nothing(save):
         assert run_model(path, {"v": array})["o"].reshape(-1).tolist() == [each] * 4
 
 
-def test_what_a_mixed_model_is_given_and_declares_is_held_too(save):
+def test_inputs_and_outputs_of_a_mixed_model_are_checked(save):
     with pytest.raises(InputError, match="no array for the input 'v'"):
         run_model(mix(save), {"i": INPUTS["i"]})
     with pytest.raises(InputError, match=r"input 'v': has the shape \[3\], but \[2\] is declared"):
@@ -320,7 +320,7 @@ def test_sizes_below_zero_are_unknown_and_are_reported_once(save):
         assert not specgate.lint(path, "onnx:17", pins={"i[0]": 3, "v[0]": 2}).undecided
 
 
-def test_what_nothing_computes_is_one_message(save):
+def test_unsupported_node_gives_a_single_message(save):
     nodes = [helper.make_node("Einsum", ["i", "v"], ["o"], equation="i,i->i")]
     with pytest.raises(InputError, match=r"node\[0\] Einsum: "):
         run_model(save(nodes), INPUTS)
@@ -335,7 +335,7 @@ def test_what_nothing_computes_is_one_message(save):
         run_model(save(custom, imports=imports), INPUTS)
 
 
-def test_the_node_that_nothing_computes_is_named_and_not_one_before_it(tmp_path):
+def test_error_names_the_unsupported_node(tmp_path):
     """Scaler has a kernel; Gradient has none anywhere."""
     domain = "ai.onnx.preview.training"
     nodes = [
@@ -356,7 +356,7 @@ def test_the_node_that_nothing_computes_is_named_and_not_one_before_it(tmp_path)
 @pytest.mark.parametrize(
     ("operator", "centred"), [("LayerNormalization", True), ("SimplifiedLayerNormalization", False)]
 )
-def test_what_a_runtime_has_in_the_domain_of_onnx_at_opsets_that_lack_it(tmp_path, operator, centred):
+def test_runtime_operators_in_the_onnx_domain_at_older_opsets(tmp_path, operator, centred):
     """Its optimizer writes these operators; check still rejects them in ai.onnx."""
     nodes = [helper.make_node(operator, ["x", "s"], ["y"], epsilon=0.0)]
     ends = (
@@ -410,12 +410,12 @@ def test_functions_and_subgraphs(save):
         ([one_hot(axis=5)], "node 'hot': one_hot: axis 5 is out of range"),
     ],
 )
-def test_nodes_that_cannot_run(save, nodes, complaint):
+def test_nodes_that_cannot_be_executed(save, nodes, complaint):
     with pytest.raises(InputError, match=complaint):
         run_model(save(nodes), INPUTS)
 
 
-def test_undefined_elements_are_masked_in_outputs_and_rejected_by_the_next_node(save):
+def test_undefined_elements_are_masked_and_rejected_by_the_next_node(save):
     inputs = [info("i", TensorProto.DOUBLE), info("v", TensorProto.FLOAT, [2])]
     arrays = {"i": np.array([np.nan, 1]), "v": INPUTS["v"]}
     result = run_model(save(inputs=inputs), arrays)["o"]
@@ -449,7 +449,7 @@ def least(path, arrays):
     return high
 
 
-def test_values_that_are_alive_count_and_dead_ones_do_not(save):
+def test_only_live_values_count_toward_the_memory_limit(save):
     """Three outputs of 36, 108 and 324 bytes; the differences are exact to the byte."""
     chain = [one_hot(), one_hot(("o", "d", "v"), "p"), one_hot(("p", "d", "v"), "q")]
     outputs = [info("q", TensorProto.FLOAT, None)]
@@ -488,7 +488,7 @@ def test_broken_initializers(save, tensor, complaint):
         run_model(save(initializers=[tensor]), INPUTS)
 
 
-def test_types_that_numpy_does_not_have(save):
+def test_types_missing_from_numpy(save):
     path = save(inputs=[info("i", TensorProto.FLOAT8E5M2), info("v", TensorProto.FLOAT, [2])])
     with pytest.raises(InputError, match="input 'i': expected elements of type float8_e5m2, found int64"):
         run_model(path, INPUTS)
@@ -502,7 +502,7 @@ def test_an_empty_tensor_without_data(save):
     assert run_model(save(initializers=initializers, outputs=[info("w", 1, [0, 2])]), INPUTS)["w"].shape == (0, 2)
 
 
-def test_types_that_only_ml_dtypes_has(save):
+def test_types_that_require_ml_dtypes(save):
     nodes = [
         helper.make_node("Abs", ["v"], ["a"]),
         helper.make_node("Cast", ["a"], ["f"], to=TensorProto.FLOAT8E4M3FN),

@@ -50,7 +50,7 @@ def loop(*outputs, nodes=(), inputs=TURN, arguments=("m", "", "x"), results=("la
 LOOPED = [info("m", INT64), info("x")]
 
 
-def test_a_condition_is_one_element(tmp_path):
+def test_condition_must_be_a_single_element(tmp_path):
     branch = body([helper.make_node("Neg", ["x"], ["r"])], [], [info("r")])
     node = helper.make_node("If", ["c"], ["y"], name="choice", then_branch=branch, else_branch=branch)
     message = reject(tmp_path, node, [info("c", BOOL), info("x")], {"c": np.array([True, False]), "x": X})
@@ -58,12 +58,12 @@ def test_a_condition_is_one_element(tmp_path):
     assert "expected one element" in message
 
 
-def test_a_trip_count_is_one_element(tmp_path):
+def test_trip_count_must_be_a_single_element(tmp_path):
     message = reject(tmp_path, loop(), LOOPED, {"m": np.array([1, 2]), "x": X}, outputs=("last",))
     assert "M: expected one element" in message
 
 
-def test_turns_give_tensors_of_one_shape(tmp_path):
+def test_iterations_must_produce_equal_shapes(tmp_path):
     grown = helper.make_node("Concat", ["s", "s"], ["u"], axis=0)
     node = loop(info("u"), nodes=[grown])
     node.attribute[0].g.output[1].name = "u"  # the state grows as well
@@ -74,21 +74,21 @@ def test_turns_give_tensors_of_one_shape(tmp_path):
     )
 
 
-def test_turns_give_tensors_and_no_sequences(tmp_path):
+def test_iterations_must_produce_tensors(tmp_path):
     value = helper.make_tensor_sequence_value_info("u", FLOAT, None)
     node = loop(value, nodes=[helper.make_node("SequenceConstruct", ["s"], ["u"])])
     message = reject(tmp_path, node, LOOPED, {"m": np.array(2), "x": X}, outputs=("last", "all"))
     assert "expected a tensor from each iteration, found a sequence" in message
 
 
-def test_a_body_has_an_output_for_each_state(tmp_path):
+def test_loop_body_must_have_an_output_for_each_state(tmp_path):
     repeated = helper.make_node("Identity", ["c"], ["d"])
     node = helper.make_node("Loop", ["m", "", "x"], ["last"], body=body([repeated], TURN, [info("d", BOOL, [])]))
     message = reject(tmp_path, node, LOOPED, {"m": np.array(2), "x": X}, outputs=("last",))
     assert "expected a body of at least 2 outputs, found 1" in message
 
 
-def test_without_turns_the_type_must_be_declared(tmp_path):
+def test_empty_loop_requires_a_declared_type(tmp_path):
     node = loop(onnx.ValueInfoProto(name="t"))
     message = reject(tmp_path, node, LOOPED, {"m": np.array(0), "x": X}, outputs=("last", "all"))
     assert "the type of 't' is not declared, and no iteration produces it" in message
@@ -117,14 +117,14 @@ def two(**attributes):
         (two(scan_input_axes=[0]), "scan_input_axes: expected 2 numbers, found 1"),
     ],
 )  # fmt: skip
-def test_what_a_scan_goes_along(tmp_path, node, expected):
+def test_scan_inputs_must_have_matching_axes(tmp_path, node, expected):
     inputs = [info(name) for name in node.input]
     message = reject(tmp_path, node, inputs, {"x": X, **({"z": X.T} if len(inputs) > 1 else {})})
     assert "node 'scan'" in message
     assert expected in message
 
 
-def test_a_scan_has_an_output_for_each_state(tmp_path):
+def test_scan_body_must_have_an_output_for_each_state(tmp_path):
     inner = body(COPY, [info("s"), info("e"), info("f")], [info("t")])
     node = helper.make_node("Scan", ["x", "z", "w"], ["y"], body=inner, num_scan_inputs=1)
     message = reject(tmp_path, node, [info("x"), info("z"), info("w")], {"x": X, "z": X, "w": X})
@@ -153,7 +153,7 @@ def test_batches_of_a_scan_at_opset_8(tmp_path, lens, state, scanned, expected):
     assert expected in reject(tmp_path, node, inputs, arrays, opset=8, outputs=("end", "out"))
 
 
-def test_sequences_that_are_mapped_have_one_length(tmp_path):
+def test_mapped_sequences_must_have_equal_lengths(tmp_path):
     inner = body([helper.make_node("Add", ["s", "e"], ["t"])], [info("s"), info("e")], [info("t")])
     node = helper.make_node("SequenceMap", ["a", "b"], ["y"], body=inner)
     inputs = [helper.make_tensor_sequence_value_info(name, FLOAT, None) for name in ("a", "b")]

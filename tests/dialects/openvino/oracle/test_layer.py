@@ -32,7 +32,7 @@ def test_a_layer(openvino_one_hot):
     assert layer.inputs[2] == (None, "UNSPECIFIED", None, None)
 
 
-def test_its_ir(openvino_one_hot):
+def test_ir_of_a_layer(openvino_one_hot):
     openvino_one_hot["inputs"][0] |= {"shape": [-1, 4]}
     openvino_one_hot["inputs"][3] |= {"shape": None}
     openvino_one_hot["data"] |= {"a": [1, 2], "b": True, "c": 0.5, "d": '"<\n'}
@@ -52,18 +52,18 @@ def test_its_ir(openvino_one_hot):
 
 
 @pytest.mark.parametrize("value", [{}, None, [[1]], "\0", "\ud800"])
-def test_attributes_without_a_text(value, openvino_one_hot):
+def test_attributes_without_a_string_form(value, openvino_one_hot):
     layer = layer_of(read(openvino_one_hot), "opset1")
     with pytest.raises(NotExpressibleError, match="an IR cannot express the attribute 'axis'"):
         ir_of(layer._replace(data={"axis": value}), [None] * 4)
 
 
-def test_an_attribute_without_a_name_in_xml():
+def test_attribute_name_that_xml_does_not_allow():
     with pytest.raises(NotExpressibleError, match="'a b' is not a valid XML attribute name"):
         ir_of(Layer("ReLU", "opset1", (), (), 1, {"a b": 1}), [])
 
 
-def test_an_input_left_out_before_another(openvino_one_hot):
+def test_input_omitted_before_another(openvino_one_hot):
     openvino_one_hot["inputs"][1] = None
     assert "cannot omit an input" in reject(read(openvino_one_hot))
 
@@ -79,7 +79,7 @@ def test_too_many_inputs(openvino_one_hot):
     assert "does not contain the others" in reject(read(openvino_one_hot))
 
 
-def test_what_no_reader_makes(openvino_one_hot):
+def test_hand_made_descriptors_are_rejected(openvino_one_hot):
     good = read(openvino_one_hot)
     cycle: list = []
     cycle.append(cycle)
@@ -111,7 +111,7 @@ def test_what_no_reader_makes(openvino_one_hot):
         ("string", [], "a\0", "a constant of string cannot hold"),
     ],
 )
-def test_constants_that_are_none(kind, shape, value, reason, openvino_one_hot):
+def test_invalid_constants_are_rejected(kind, shape, value, reason, openvino_one_hot):
     openvino_one_hot["inputs"][2] = {"element_type": kind, "shape": shape, "value": value}
     assert reason in reject(read(openvino_one_hot))
 
@@ -138,7 +138,7 @@ def test_arrays(openvino_one_hot):
         ({"axis": np.array(4)}, "'axis' is not an input of OneHot"),
     ],
 )
-def test_arrays_that_do_not_fit(changes, reason, openvino_one_hot):
+def test_mismatched_arrays_are_rejected(changes, reason, openvino_one_hot):
     with pytest.raises(NotExpressibleError) as caught:
         blobs_of(read(openvino_one_hot), arrays(**changes))
     assert reason in str(caught.value)
@@ -168,7 +168,7 @@ def test_types_without_arrays(kind, openvino_one_hot):
         ("f32", float("inf"), True),
     ],
 )
-def test_what_the_plugin_narrows(kind, value, fits, openvino_one_hot):
+def test_values_narrowed_by_the_plugin(kind, value, fits, openvino_one_hot):
     for port in openvino_one_hot["inputs"][2:]:
         port["element_type"] = kind
     dtype = {"i64": "int64", "u32": "uint32", "u64": "uint64", "i32": "int32", "f64": "float64", "f32": "float32"}[kind]
@@ -178,14 +178,14 @@ def test_what_the_plugin_narrows(kind, value, fits, openvino_one_hot):
     assert fits or f"narrows {kind} to " in reason
 
 
-def test_importing_it_imports_neither_openvino_nor_numpy():
+def test_importing_the_module_loads_neither_openvino_nor_numpy():
     code = (
         "import sys, specgate.dialects.openvino.oracle.oracle; sys.exit(bool({'openvino', 'numpy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_bytes_that_a_layer_names_are_zeros():
+def test_referenced_weight_bytes_are_zeros():
     layer = Layer("Const", "opset1", (), (), 1, {"element_type": "f32", "shape": [2], "offset": 4, "size": 8})
     xml, weights = ir_of(layer, [])
     assert weights == bytes(12)
@@ -194,13 +194,13 @@ def test_bytes_that_a_layer_names_are_zeros():
         ir_of(layer._replace(data={"offset": 4, "size": 2**40}), [])
 
 
-def test_no_document_is_too_short_for_readers_of_older_releases():
+def test_documents_are_padded_for_readers_of_older_releases():
     xml, _ = ir_of(Layer("Parameter", "opset1", (), (), 1, {"element_type": "f32", "shape": []}), [])
     assert len(xml) >= 512
     assert xml.endswith(b" </net>")  # text after the root is ignored
 
 
-def test_an_assign_has_the_read_value_of_its_variable():
+def test_assign_gets_a_read_value_of_its_variable():
     state = {"element_type": "f32", "shape": [-1, 4]}
     descriptor = read({"type": "Assign", "version": "opset6", "inputs": [state], "data": {"variable_id": "v"}})
     xml = ET.fromstring(ir_of(layer_of(descriptor, "opset6"), [None])[0])
@@ -230,14 +230,14 @@ def map_all(kind, version, inputs, outputs, **bodies):
     return [(e.tag, int(e.attrib["external_port_id"]), kinds[e.get("internal_layer_id")]) for e in entries], text
 
 
-def test_ends_of_bodies_are_mapped_in_their_order():
+def test_body_inputs_and_outputs_are_mapped_in_order():
     body = {"inputs": [END], "outputs": [END]}
     entries, text = map_all("If", "opset8", [GOES_ON, END], [END], then_body=body, else_body=body)
     assert entries == [("input", 1, "Parameter"), ("output", 2, "Result")] * 2
     assert text.count(b"<then_port_map>") == text.count(b"<else_port_map>") == 1
 
 
-def test_a_loop_has_a_condition_and_gives_a_result_twice():
+def test_loop_has_a_condition_and_a_repeated_result():
     body = {"inputs": [END], "outputs": [END, GOES_ON]}
     count = {"element_type": "i64", "shape": []}
     entries, text = map_all("Loop", "opset5", [count, GOES_ON, END], [END, END], body=body)
@@ -247,7 +247,7 @@ def test_a_loop_has_a_condition_and_gives_a_result_twice():
     assert b'purpose="execution_condition"' in text
 
 
-def test_what_cannot_be_asked_of_a_body():
+def test_unsupported_bodies_are_rejected():
     body = {"inputs": [END], "outputs": [END]}
     with pytest.raises(NotExpressibleError, match="has fewer inputs than the layer passes"):
         map_all("TensorIterator", "opset1", [END, END], [END], body=body)

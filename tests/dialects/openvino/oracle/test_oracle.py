@@ -76,11 +76,11 @@ def arrays(kind="float32", index="int64", **changes):
     return arrays_by_name | {"on_value": np.array(5, kind), "off_value": np.array(2, kind)} | changes
 
 
-def words(replies):
+def reply_words(replies):
     return {column: reply.word for column, reply in replies.items()}
 
 
-def test_it_is_an_oracle(oracle):
+def test_openvino_oracle_implements_the_protocol(oracle):
     typed: Oracle = oracle
     assert (typed.dialect, typed.level, list(typed.versions)) == ("openvino", "opset16", ["factory", "ir"])
     assert oracle.versions["factory"][:2] == "20"
@@ -106,7 +106,7 @@ def test_it_is_an_oracle(oracle):
 )
 def test_verdicts(descriptor, factory, ir, detail, oracle):
     (replies,) = oracle.ask([descriptor])
-    assert words(replies) == {"factory": factory, "ir": ir}
+    assert reply_words(replies) == {"factory": factory, "ir": ir}
     assert detail in replies["factory"].detail
     assert "\n" not in replies["ir"].detail
 
@@ -121,7 +121,7 @@ def test_verdicts(descriptor, factory, ir, detail, oracle):
         (None, None, ""),
     ],
 )
-def test_a_stated_output_is_checked_for_the_factory_and_inferred_again_by_the_reader(kind, shape, detail, oracle):
+def test_declared_output_is_checked_by_the_factory_only(kind, shape, detail, oracle):
     (replies,) = oracle.ask([one_hot(depth=3, outputs=[{"element_type": kind, "shape": shape}])])
     assert replies == {"factory": Reply("rejected" if detail else "accepted", detail), "ir": Reply("accepted")}
 
@@ -140,7 +140,7 @@ def test_constants_of_every_type_reach_both(kind, oracle):
         {"type": "OneHot", "inputs": [*INDICES, *[of_shape | {"shape": [], "value": value[0]}] * 2], "data": {}}
     )
     replies = oracle.ask([result, bad, good])
-    assert [words(r) for r in replies] == [{"factory": w, "ir": w} for w in ("accepted", "rejected", "accepted")]
+    assert [reply_words(r) for r in replies] == [{"factory": w, "ir": w} for w in ("accepted", "rejected", "accepted")]
 
 
 INDICES: list[dict[str, Any]] = [
@@ -149,9 +149,14 @@ INDICES: list[dict[str, Any]] = [
 ]
 
 
-def test_a_bad_one_does_not_disturb_the_others(oracle):
+def test_rejected_layer_does_not_affect_other_layers(oracle):
     items = [one_hot(), one_hot(axis={}), one_hot(axis=9), one_hot()] * 5
-    assert [words(r)["factory"] for r in oracle.ask(items)] == ["accepted", "rejected", "rejected", "accepted"] * 5
+    assert [reply_words(r)["factory"] for r in oracle.ask(items)] == [
+        "accepted",
+        "rejected",
+        "rejected",
+        "accepted",
+    ] * 5
 
 
 def test_operators_with_many_tensors(oracle, scratch):
@@ -159,7 +164,7 @@ def test_operators_with_many_tensors(oracle, scratch):
     ports = [{"element_type": "f32", "shape": [2, size]} for size in (1, 2)]
     concat = read({"type": "Concat", "inputs": ports, "outputs": [], "data": {"axis": 1}})
     split = read({"type": "Split", "inputs": [ports[1], {**INDICES[1], "value": 1}], "data": {"num_splits": 2}})
-    assert [words(r) for r in oracle.ask([concat, split])] == [{"factory": "accepted", "ir": "accepted"}] * 2
+    assert [reply_words(r) for r in oracle.ask([concat, split])] == [{"factory": "accepted", "ir": "accepted"}] * 2
     first, second = np.ones((2, 1), np.float32), np.zeros((2, 2), np.float32)
     for result in oracle.values(concat, {"inputs": [first, second]}).values():
         assert result.arrays is not None
@@ -195,10 +200,12 @@ support: {opset1: {}}
 """
 
 
-def test_names_as_the_pages_spell_them(oracle, scratch):
+def test_attribute_names_as_documented(oracle, scratch):
     scratch("openvino", relu=SPLIT.replace("Split", "ReLU"), nope=SPLIT.replace("Split", "Nope"))
     relu, nope = (read({"type": kind, "inputs": [INDICES[0]], "data": {}}) for kind in ("ReLU", "Nope"))
-    assert [words(r) for r in oracle.ask([relu, nope])] == [{"factory": w, "ir": w} for w in ("accepted", "rejected")]
+    assert [reply_words(r) for r in oracle.ask([relu, nope])] == [
+        {"factory": w, "ir": w} for w in ("accepted", "rejected")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +220,7 @@ def test_names_as_the_pages_spell_them(oracle, scratch):
         (one_hot("nf4"), arrays(), "not asked", "not asked", "nf4 has no numpy type"),
     ],
 )
-def test_words_of_values(descriptor, inputs, evaluate, cpu, detail, oracle):
+def test_reply_words_of_values(descriptor, inputs, evaluate, cpu, detail, oracle):
     result = oracle.values(descriptor, inputs)
     assert {column: values.reply.word for column, values in result.items()} == {"evaluate": evaluate, "cpu": cpu}
     assert all((values.arrays is not None) == (values.reply.word == "accepted") for values in result.values())
@@ -222,7 +229,7 @@ def test_words_of_values(descriptor, inputs, evaluate, cpu, detail, oracle):
 
 @pytest.mark.parametrize("kind", ["f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"])
 @pytest.mark.parametrize("mode", ["ignore_negative", "normalize"])
-def test_values_are_the_executors(kind, mode, oracle):
+def test_values_match_the_executor(kind, mode, oracle):
     names = {"f": "float", "i": "int", "u": "uint", "b": "bool"}
     dtype = names[kind[0]] + kind[1:] if kind != "boolean" else "bool"
     indices = np.array([0, -1, 3, -4])
@@ -237,7 +244,7 @@ def test_values_are_the_executors(kind, mode, oracle):
 
 
 @pytest.mark.slow
-def test_what_may_harm_the_plugin_does_not_harm_the_rest():
+def test_dangerous_values_do_not_affect_other_results():
     with OpenVINOOracle("opset1") as outcome:  # the plugin accepts a negative depth at run time
         result = outcome.values(one_hot(), arrays(depth=np.array(-1)))
         assert result["evaluate"].reply == Reply("rejected", "OneHot depth value can't be negative.")
@@ -245,7 +252,7 @@ def test_what_may_harm_the_plugin_does_not_harm_the_rest():
         assert outcome.values(one_hot(), arrays())["evaluate"].reply == Reply("accepted")
 
 
-def test_a_set_that_cannot_be_asked_leaves_the_others(oracle):
+def test_unrepresentable_input_set_does_not_affect_other_sets(oracle):
     sets = [arrays(), arrays(depth=None), arrays()]
     result = oracle.compute_many(one_hot(), sets)
     assert [values["cpu"].reply.word for values in result] == ["accepted", "not asked", "accepted"]
@@ -253,13 +260,13 @@ def test_a_set_that_cannot_be_asked_leaves_the_others(oracle):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("column", ["factory", "ir"])
-def test_a_process_that_dies_or_hangs(column, marked):
+def test_crashed_or_hanging_process(column, marked):
     other = {"factory": "ir", "ir": "factory"}[column]
     warm, dies, hangs, later = (
         one_hot(),
         *(one_hot(mark=f"{column} {what}") for what in ("dies", "hangs", "dies later")),
     )
-    result = [words(replies) for replies in marked.ask([warm, warm, hangs, warm, dies, later, warm])]
+    result = [reply_words(replies) for replies in marked.ask([warm, warm, hangs, warm, dies, later, warm])]
     both = {"factory": "accepted", "ir": "accepted"}
     assert result == [
         both,
@@ -274,7 +281,7 @@ def test_a_process_that_dies_or_hangs(column, marked):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("column", ["evaluate", "cpu"])
-def test_a_process_that_dies_or_hangs_over_values(column, marked):
+def test_crashed_or_hanging_process_during_execution(column, marked):
     def words_of(what):
         many = marked.compute_many(one_hot(mark=f"{column} {what}"), [arrays()])
         return {name: values.reply.word for name, values in many[0].items()}
@@ -292,7 +299,7 @@ def test_unusable_levels():
         OpenVINOOracle("16")
 
 
-def test_openvino_is_missing(monkeypatch):
+def test_missing_openvino_is_reported(monkeypatch):
     monkeypatch.setattr(openvino_oracle, "find_spec", lambda _: None)
     with pytest.raises(InputError, match="OpenVINO is not installed"):
         OpenVINOOracle("opset1")
@@ -317,7 +324,7 @@ def pool(kind="AvgPool", **data):
 
 
 @pytest.mark.slow
-def test_the_plugin_alone():
+def test_layers_checked_by_the_plugin_only():
     item: dict[str, Any] = {"outputs": [], "data": {}}
     questions = [
         pool(dilations=[1, 1]),

@@ -29,12 +29,12 @@ def pack(text: bytes, *cuts: int) -> tuple:
     return read({"type": "StringTensorPack", "inputs": inputs, "data": {}}), arrays_by_name
 
 
-def test_zeros_at_the_end_are_kept(oracle):
+def test_trailing_nul_characters_are_kept(oracle):
     result = oracle.values(*pack(b"a\0b\0\0", 0, 2, 5))["cpu"]
     assert result.arrays["output"].tolist() == ["a\0", "b\0\0"]
 
 
 @pytest.mark.slow
-def test_what_is_no_text_is_not_asked(oracle):
+def test_invalid_utf8_output_is_not_queried(oracle):
     reply = oracle.values(*pack(b"ab\xff", 0, 2, 3))["cpu"].reply
     assert (reply.word, reply.detail) == ("not asked", "an output contains strings that are not UTF-8")
