@@ -140,7 +140,7 @@ def _accepted_row(
     row: list[Any] = []
     for side in ("documented", "observed"):
         resolved = resolve_case(spec.resolve(level, side), when)
-        if resolved is None or name not in resolved.fields:
+        if resolved is None or name not in resolved.fields or resolved.fields[name].kind == "attribute":
             return None
         cell = resolved.cells.get(name)
         types = supported_words(cell, "types")

@@ -36,31 +36,39 @@ _LISTS: Final = (("types", ""), ("values", "= "), ("operators", "fuses "))
 class Stretch:
     """Consecutive levels at which an operator has the same support.
 
-    page: documented support. builds: observed support. Both are None if the operator does not exist there.
+    page: documented support. builds: observed support. Both are None if the operator does not exist there. kinds: the
+    kind of each field that exists at the first of the levels.
     """
 
     levels: LevelSet
     page: Mapping[str, Cell] | None
     builds: Mapping[str, Cell] | None
+    kinds: Mapping[str, str]
+
+    def has(self, name: str, part: str) -> bool:
+        """Return whether a field exists, for types as a tensor."""
+        return name in self.kinds and (part != "types" or self.kinds[name] != "attribute")
 
 
 def stretches(spec: OperatorSpec, when: str | None = None) -> list[Stretch]:
     """Return the stretches of an operator or of one of its cases."""
-    groups: list[tuple[list[str], Any]] = []
+    groups: list[tuple[list[str], Any, dict[str, str]]] = []
     for level in spec.dialect.levels:
         sides: list[dict[str, Cell] | None] = []
+        kinds: dict[str, str] = {}
         for side in ("documented", "observed"):
             whole = spec.resolve(level, side) if level in spec.levels else None
             resolved = resolve_case(whole, when)
             cells = None if resolved is None else resolved.cells
+            kinds |= {} if resolved is None else {name: info.kind for name, info in resolved.fields.items()}
             named = None if resolved is None or cells is None else {n: c for n, c in cells.items() if n in spec.fields}
             sides.append(named)
         if groups and groups[-1][1] == sides:
             groups[-1][0].append(level)
         else:
-            groups.append(([level], sides))
+            groups.append(([level], sides, kinds))
     order = spec.dialect.levels
-    return [Stretch(LevelSet.of(order, levels), page, builds) for levels, (page, builds) in groups]
+    return [Stretch(LevelSet.of(order, levels), page, builds, kinds) for levels, (page, builds), kinds in groups]
 
 
 def support_matrices(spec: OperatorSpec) -> Iterator[Markup]:
@@ -91,7 +99,9 @@ def _rows(spec: OperatorSpec, parts: Sequence[Stretch]) -> Iterator[list[Markup 
         alike: dict[Any, list[str]] = {}
         for name in spec.fields:
             key = tuple(
-                None if s.page is None else (supported_words(s.page.get(name), part), _observed_words(s, name, part))
+                (supported_words(s.page.get(name), part), _observed_words(s, name, part))
+                if s.page is not None and s.has(name, part)
+                else None
                 for s in parts
             )
             if any(sides is not None and sides != (None, None) for sides in key):
@@ -122,7 +132,7 @@ def _list_rows(title: str, before: str, key: Sequence[Any]) -> Iterator[list[Mar
         cells: list[Markup | str] = [tag("span", f"{before}{word}", class_="item")]
         for sides in key:
             if sides is None:
-                cells.append(_sign("–", "the operator does not exist", "absent"))
+                cells.append(_sign("–", "does not exist", "absent"))
                 continue
             page, builds = sides
             cells.append(_sign(*_SIGNS[page is None or word in page, builds is None or word in builds]))

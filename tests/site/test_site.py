@@ -10,6 +10,7 @@ import pytest
 from docs.agreement import REPORTS, operator_agreement, read_report
 from docs.build import build
 from docs.check import problems
+from docs.data import matrix_data
 from docs.home import OPSET_QUESTION
 from docs.rule_ids import operator_rules, other_rules
 from docs.runtime import best_opset, operators_leaving
@@ -126,6 +127,15 @@ def test_the_support_matrix_matches_the_tables():
     assert stretch.builds is not None
     assert stretch.page["IndicesTensor"].types == ("UINT32",)
     assert "INT64" in (stretch.builds["IndicesTensor"].types or ())
+
+
+def test_types_are_listed_only_where_the_field_is_a_tensor():
+    """Min and max of Clip are attributes up to opset 10."""
+    table = dialect("onnx")
+    parts = stretches(table.operator("Clip"))
+    assert [(str(part.levels), part.has("min", "types")) for part in parts[:2]] == [("1..10", False), ("11", True)]
+    (rows,) = (row for row in matrix_data(table, ["Clip"])["operators"]["Clip"] if "min" in row[0])
+    assert table.levels[rows[2][0][0]] == "11"
 
 
 def test_the_operator_page_has_all_sections(site):
