@@ -31,21 +31,21 @@ _ELEMENTWISE_KERNELS: Final = frozenset({
     "is_infinite", "is_not_a_number", "leaky_relu", "less", "less_equal", "log", "logical_and", "logical_not",
     "logical_or", "logical_xor", "maximum_of_all", "mean_of_all", "minimum_of_all", "mish", "multiply", "negative",
     "power", "prelu", "reciprocal", "relu", "remainder", "round_to_integer", "scaled_elu", "shift", "shrink", "sigmoid",
-    "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "subtract", "sum_of_all", "swish", "swish_product", "tan",
+    "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "subtract", "sum_of_all", "swish", "swiglu", "tan",
     "tanh", "thresholded_relu",
 })  # fmt: skip
 #: Kernels that only move, repeat or drop elements of these arguments, independent of the values.
 _MOVED_ARGUMENTS: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(
-        ("depth_to_space", "elements_at", "expand", "flatten", "insert_dimensions", "keep_triangle",
-         "remove_dimensions", "reshape", "reverse_sequences", "slice_between", "slices_at", "space_to_depth",
-         "split_along", "tile_by", "transpose", "tuples_at"),
+        ("depth_to_space", "gather_elements_along", "expand", "flatten", "unsqueeze", "trilu",
+         "squeeze", "reshape", "reverse_sequences", "slice_between", "gather_slices", "space_to_depth",
+         "split_along", "tile_by", "transpose", "gather_nd_slices"),
         frozenset({"inputs"}),
     ),
     "join": frozenset({"parts"}), "pad_ends": frozenset({"inputs", "value"}), "select": frozenset({"a", "b"}),
 }  # fmt: skip
 #: Kernels that read only the shape of their input.
-_SIZES: Final = frozenset({"count_elements", "sizes_between"})
+_SIZES: Final = frozenset({"count_elements", "shape_between"})
 
 
 def is_undefined(value: Any) -> bool:

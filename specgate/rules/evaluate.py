@@ -218,10 +218,10 @@ def _attribute(node: ast.Attribute) -> Part:
 
 
 def _subscript(node: ast.Subscript) -> Part:
-    sequence_of, index_of = part_of(node.value), part_of(node.slice)
+    sequence_construct, index_of = part_of(node.value), part_of(node.slice)
 
     def value(state: Evaluator, variables: Mapping[str, Any]) -> Any:
-        sequence = sequence_of(state, variables)
+        sequence = sequence_construct(state, variables)
         index = index_of(state, variables)
         if sequence is UNKNOWN or not number(index):
             return UNKNOWN

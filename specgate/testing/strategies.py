@@ -277,9 +277,11 @@ def _tensors(spec: OperatorSpec) -> st.SearchStrategy[TensorDesc]:
         if f"tensor.{name}" in read_paths
     }
     sizes = st.lists(st.sampled_from((*SIZES, *WILD)) | st.sampled_from(SIZES), max_size=9)
-    has_value = any(f"{name}.value" in form.require.needs for form in spec.rule_forms for name in spec.fields)
+    optional_has_element = any(
+        f"{name}.value" in form.require.needs for form in spec.rule_forms for name in spec.fields
+    )
     values = st.lists(st.integers(-3, 9) | st.sampled_from([0.5, -1.5]), max_size=2).map(tuple)
-    if has_value:
+    if optional_has_element:
         slots["value"] = st.none() | values
     return st.builds(TensorDesc, st.sampled_from(list(spec.dialect.types)), sizes.map(tuple), **slots)
 

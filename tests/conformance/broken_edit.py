@@ -115,7 +115,7 @@ def at_opset(subject: Subject, opset: str) -> Any:
     return model
 
 
-def sizes_of(model: Any, name: str) -> list[int] | None:
+def tensor_shape(model: Any, name: str) -> list[int] | None:
     """Return a tensor's sizes, -1 for unknown ones; None for an unknown rank."""
     for item in model.graph.initializer:
         if item.name == name:

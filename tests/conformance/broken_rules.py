@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.conformance.broken_edit import infos, loosen, open_outputs, set_attribute, set_type, sizes_of
+from tests.conformance.broken_edit import infos, loosen, open_outputs, set_attribute, set_type, tensor_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ def _resize(subject: Subject, slot: Slot, sizes: list[int], *, output: bool = Fa
 
 def _rank_variants(subject: Subject, slots: list[Slot]) -> Iterator[tuple[Slot, list[int]]]:
     for slot in slots:
-        sizes = sizes_of(subject.model, slot.name)
+        sizes = tensor_shape(subject.model, slot.name)
         if sizes is not None:
             yield slot, sizes
 

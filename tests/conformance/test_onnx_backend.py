@@ -102,7 +102,7 @@ def convert(value: Any) -> Any:
         helpers = importlib.import_module("onnx.numpy_helper")
         value = (
             helpers.to_list(value)
-            if hasattr(value, "tensor_values") and not hasattr(value, "optional_value")
+            if hasattr(value, "tensor_values") and not hasattr(value, "optional_get_element")
             else helpers.to_optional(value)
         )
     if isinstance(value, list | tuple):

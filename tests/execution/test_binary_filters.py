@@ -10,7 +10,7 @@ import pytest
 from specgate import execute
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
-from specgate.execution.kernels.conv import slide_binary
+from specgate.execution.kernels.conv import binary_convolution
 
 PLAIN: dict[str, Any] = {"strides": [1, 1], "dilations": [1, 1], "begins": [0, 0], "ends": [0, 0]}
 RANDOM = np.random.default_rng(7)
@@ -26,7 +26,7 @@ def test_equal_bits_are_counted(around: float) -> None:
         "ends": [0, 2],
         "around": around,
     }
-    result = slide_binary(data, filters, **options)
+    result = binary_convolution(data, filters, **options)
     padded = np.pad(data, ((0, 0), (0, 0), (1, 0), (0, 2)), constant_values=int(around))
     assert result.shape == (2, 4, 3, 4)
     for b, o, i, j in np.ndindex(result.shape):
@@ -37,27 +37,27 @@ def test_equal_bits_are_counted(around: float) -> None:
 
 def test_unspecified_elements_are_masked() -> None:
     data, filters = np.array([[[[0, 1, 0.5, 1, 1]]]], np.float16), np.ones((1, 1, 1, 2), np.bool_)
-    array = slide_binary(data, filters, **{**PLAIN, "ends": [0, 1]}, around=-1)
+    array = binary_convolution(data, filters, **{**PLAIN, "ends": [0, 1]}, around=-1)
     assert np.ma.getmaskarray(array).tolist() == [[[[False, True, True, False, True]]]]
     assert array[0, 0, 0, [0, 3]].tolist() == [0, 2]
-    assert not np.ma.is_masked(slide_binary(data[..., :2], filters, **PLAIN, around=np.nan))
+    assert not np.ma.is_masked(binary_convolution(data[..., :2], filters, **PLAIN, around=np.nan))
 
 
 def test_unrepresentable_results_are_masked() -> None:
     data, filters = np.array([[[[0, 1]]]], np.uint8), np.ones((1, 1, 1, 1), np.bool_)
-    array = slide_binary(data, filters, **PLAIN)
+    array = binary_convolution(data, filters, **PLAIN)
     assert np.ma.getmaskarray(array).tolist() == [[[[True, False]]]]
-    assert slide_binary(data.astype(np.int8), filters, **PLAIN).tolist() == [[[[-1, 1]]]]
+    assert binary_convolution(data.astype(np.int8), filters, **PLAIN).tolist() == [[[[-1, 1]]]]
 
 
 def test_mismatched_arrays_are_rejected() -> None:
     data, filters = np.zeros((1, 2, 3, 3), np.float32), np.ones((1, 1, 2, 2), np.bool_)
     with pytest.raises(InputError):
-        slide_binary(data, filters, **PLAIN)
+        binary_convolution(data, filters, **PLAIN)
     with pytest.raises(InputError, match="4-D data and filters"):
-        slide_binary(data, np.ones((1, 2, 2, 2), np.float32), **PLAIN)
+        binary_convolution(data, np.ones((1, 2, 2, 2), np.float32), **PLAIN)
     with pytest.raises(InputError):
-        slide_binary(data, np.ones((1, 2, 6, 6), np.bool_), **PLAIN)
+        binary_convolution(data, np.ones((1, 2, 6, 6), np.bool_), **PLAIN)
 
 
 def test_filters_accept_one_bit_integers() -> None:

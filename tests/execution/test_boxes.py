@@ -10,11 +10,11 @@ import pytest
 from specgate.errors import InputError
 from specgate.execution.kernels.nms import (
     corners_of_turned,
+    matrix_nms,
+    multiclass_nms,
+    nms_rotated,
+    non_max_suppression_sorted,
     overlaps,
-    suppress_boxes,
-    suppress_by_class,
-    suppress_by_matrix,
-    suppress_turned_boxes,
     to_corners,
     turned_overlaps,
 )
@@ -60,37 +60,39 @@ def test_rotation_direction_changes_corners():
 
 
 def test_box_at_the_threshold_is_kept():
-    array, scores, count = suppress_boxes(BOXES, SCORES, one(3, np.int64), HALF, HALF)
+    array, scores, count = non_max_suppression_sorted(BOXES, SCORES, one(3, np.int64), HALF, HALF)
     assert array.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 2]]
     assert scores[:, 2].tolist() == [1, 0.75, 0.5]
     assert count.tolist() == [3]
 
 
 def test_score_at_the_threshold_can_be_excluded():
-    array, _, _ = suppress_boxes(BOXES, SCORES, one(3, np.int64), HALF, HALF, strict=True)
+    array, _, _ = non_max_suppression_sorted(BOXES, SCORES, one(3, np.int64), HALF, HALF, strict=True)
     assert array.tolist() == [[0, 0, 1], [0, 0, 0]]
 
 
 def test_soft_nms_decays_and_removes_scores():
     arguments = (BOXES, SCORES, one(3, np.int64), one(0.25), one(0.0), one(0.5))
-    _, scores, _ = suppress_boxes(*arguments)
+    _, scores, _ = non_max_suppression_sorted(*arguments)
     np.testing.assert_allclose(scores[:, 2], [1, 0.75 * np.exp(-0.25), 0.5], rtol=1e-6)
-    array, _, _ = suppress_boxes(*arguments, remove_overlapping=True)
+    array, _, _ = non_max_suppression_sorted(*arguments, remove_overlapping=True)
     assert array[:, 2].tolist() == [1, 2]
 
 
 def test_default_limit_selects_no_boxes():
-    assert suppress_boxes(BOXES, SCORES)[2].tolist() == [0]
-    assert suppress_boxes(BOXES, SCORES, one(-3, np.int64))[2].tolist() == [0]
+    assert non_max_suppression_sorted(BOXES, SCORES)[2].tolist() == [0]
+    assert non_max_suppression_sorted(BOXES, SCORES, one(-3, np.int64))[2].tolist() == [0]
 
 
 def test_output_rows_are_padded_or_masked():
     two = np.concatenate([SCORES, SCORES], axis=1)
-    filled, _, _ = suppress_boxes(BOXES, two, one(9, np.int8), one(0.25), rows="maximum", int32_indices=True)
+    filled, _, _ = non_max_suppression_sorted(
+        BOXES, two, one(9, np.int8), one(0.25), rows="maximum", int32_indices=True
+    )
     assert filled.shape == (6, 3)
     assert filled.dtype == np.int32
     assert filled[4:].tolist() == [[-1] * 3] * 2
-    fewer, _, count = suppress_boxes(BOXES, two, one(9, np.int8), one(0.25), rows="class_limit")
+    fewer, _, count = non_max_suppression_sorted(BOXES, two, one(9, np.int8), one(0.25), rows="class_limit")
     assert fewer.shape == (3, 3)
     assert np.ma.getmaskarray(fewer).all()
     assert count.tolist() == [4]
@@ -98,49 +100,49 @@ def test_output_rows_are_padded_or_masked():
 
 def test_mismatched_boxes_and_scores_are_rejected():
     with pytest.raises(InputError, match="scores"):
-        suppress_boxes(BOXES, SCORES[:, :, :2], one(1, np.int64))
+        non_max_suppression_sorted(BOXES, SCORES[:, :, :2], one(1, np.int64))
     with pytest.raises(InputError, match="single element"):
-        suppress_boxes(BOXES, SCORES, np.array([1, 2]))
+        non_max_suppression_sorted(BOXES, SCORES, np.array([1, 2]))
     with pytest.raises(InputError, match="3-D boxes"):
-        suppress_turned_boxes(BOXES[0], SCORES, one(1, np.int64), HALF, HALF)
+        nms_rotated(BOXES[0], SCORES, one(1, np.int64), HALF, HALF)
 
 
 def test_adaptive_threshold_decreases_after_each_box():
     boxes = np.array([[[0, 0, 10, 10], [0, 0, 10, 6], [20, 0, 30, 10], [20, 0, 30, 7]]], np.float32)
     scores = np.array([[[1, 0.75, 0.5, 0.25]]], np.float32)
-    kept = [suppress_by_class(boxes, scores, overlap=0.75, eta=eta, order="score")[1] for eta in (1.0, 0.5)]
+    kept = [multiclass_nms(boxes, scores, overlap=0.75, eta=eta, order="score")[1] for eta in (1.0, 0.5)]
     assert [each[:, 0].tolist() for each in kept] == [[0, 1, 2, 3], [0, 2]]
 
 
 def test_boxes_are_separate_per_image():
     boxes = np.concatenate([BOXES, BOXES + 10])
     scores = np.array([[0.75, 1, 0.5], [0.25, 0.125, 0.875]], np.float32)
-    outputs, places, number = suppress_by_class(boxes, scores, np.array([1, 2]), overlap=0.25, order="class")
+    outputs, places, number = multiclass_nms(boxes, scores, np.array([1, 2]), overlap=0.25, order="class")
     assert number.tolist() == [2, 4]
     assert places[:, 0].tolist() == [0, 3, 1, 2, 5, 4]
     assert outputs[0].tolist() == [0, 0.75, 0, 0, 2, 2]
     with pytest.raises(InputError, match="but the input has 3"):
-        suppress_by_class(boxes, scores, np.array([1, 1]))
+        multiclass_nms(boxes, scores, np.array([1, 1]))
 
 
 def test_background_class_and_limits_per_class_and_batch():
     scores = np.array([[[1, 0.75, 0.5], [0.25, 0.125, 0.875]]], np.float32)
     arguments: dict[str, Any] = {"overlap": 1.0, "order": "score"}
-    assert suppress_by_class(BOXES, scores, background=0, **arguments)[0][:, 0].tolist() == [1, 1, 1]
-    assert suppress_by_class(BOXES, scores, candidates=1, **arguments)[1][:, 0].tolist() == [0, 2]
-    assert suppress_by_class(BOXES, scores, kept=3, **arguments)[0][:, 1].tolist() == [1, 0.875, 0.75]
+    assert multiclass_nms(BOXES, scores, background=0, **arguments)[0][:, 0].tolist() == [1, 1, 1]
+    assert multiclass_nms(BOXES, scores, candidates=1, **arguments)[1][:, 0].tolist() == [0, 2]
+    assert multiclass_nms(BOXES, scores, kept=3, **arguments)[0][:, 1].tolist() == [1, 0.875, 0.75]
 
 
 def test_unordered_rows_are_masked():
-    outputs, places, number = suppress_by_class(BOXES, SCORES, overlap=1.0)
+    outputs, places, number = multiclass_nms(BOXES, SCORES, overlap=1.0)
     assert np.ma.getmaskarray(outputs).all()
     assert np.ma.getmaskarray(places).all()
     assert number.tolist() == [3]
 
 
 def test_matrix_nms_decays_scores_by_all_better_boxes():
-    linear, _, _ = suppress_by_matrix(BOXES, SCORES, order="score")
+    linear, _, _ = matrix_nms(BOXES, SCORES, order="score")
     assert linear[:, 1].tolist() == [1, 0.5, 0.375]
-    curved, _, _ = suppress_by_matrix(BOXES, SCORES, gaussian=True, sigma=2.0, order="score")
+    curved, _, _ = matrix_nms(BOXES, SCORES, gaussian=True, sigma=2.0, order="score")
     np.testing.assert_allclose(curved[:, 1], [1, 0.5, 0.75 * np.exp(-0.5)], rtol=1e-6)
-    assert suppress_by_matrix(BOXES, SCORES, score_threshold=0.5, post_threshold=0.4, order="score")[2].tolist() == [1]
+    assert matrix_nms(BOXES, SCORES, score_threshold=0.5, post_threshold=0.4, order="score")[2].tolist() == [1]

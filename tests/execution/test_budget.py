@@ -41,11 +41,11 @@ OPERATORS = [
 ]
 #: Kernels whose examples cannot be enlarged, because attributes or input elements are sizes too.
 NOT_ENLARGED = {
-    "add_blocks", "add_columns", "decode_image", "place_in_window", "rows_not_zero", "boxes_of_lists", "numbers_between", "paths_of_beams", "quantized_add", "remove_dimensions",
-    "mel_weights", "row_of_map", "slice_counted", "slice_window", "values_at_words",
+    "col2im", "col2im_columns", "decode_image", "slice_gradient", "nonzero_coordinates", "prior_box_clustered", "arange", "gather_tree", "quantized_add", "squeeze",
+    "mel_weight_matrix", "cast_map", "slice_counted", "slice_window", "dict_vectorizer",
     # sequences and optionals do not have sizes
-    "empty_sequence", "has_value", "optional_value", "join_sequence", "sequence_at", "sequence_length", "sequence_with",
-    "sequence_without", "stated_value",
+    "empty_sequence", "optional_has_element", "optional_get_element", "concat_from_sequence", "sequence_at", "sequence_length", "sequence_insert",
+    "sequence_erase", "stated_value",
 }  # fmt: skip
 measured: set[str] = set()
 

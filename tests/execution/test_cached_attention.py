@@ -11,7 +11,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution.kernels.attention import attend
-from specgate.execution.kernels.contrib_attention import attend_cached
+from specgate.execution.kernels.contrib_attention import group_query_attention
 
 HEADS, SHARED, SIZE, LENGTH = 4, 2, 16, 11
 
@@ -30,7 +30,7 @@ def tokens(batch: int = 1, length: int = LENGTH) -> tuple[np.ndarray, np.ndarray
 
 def ask(query, key, value, lengths, total, **others) -> Any:
     counts, whole = np.array(lengths, np.int32), np.array(total, np.int32)
-    return attend_cached(query, counts, whole, key, value, heads=HEADS, shared_heads=SHARED, **others)
+    return group_query_attention(query, counts, whole, key, value, heads=HEADS, shared_heads=SHARED, **others)
 
 
 def angles() -> dict[str, Any]:
@@ -162,12 +162,12 @@ def test_key_value_cache_of_8_and_4_bits() -> None:
     scales: dict[str, Any] = {"key_scale": np.ones(1, np.float32), "value_scale": np.array([0.5], np.float32)}
     last, total = np.array([1], np.int32), np.array(2, np.int32)
     eights, fours = np.full((1, 1, 1, 8), 3, np.int8), np.full((1, 1, 1, 4), 0xB8, np.uint8)
-    eight = attend_cached(
+    eight = group_query_attention(
         query, last, total, key, value, eights, eights, **scales, **whole, bits=8
     )  # fmt: skip
     assert eight[2].tolist() == [[[[3] * 8, [0, 2, 1, -1, 127, -128, 127, 3]]]]
     np.testing.assert_allclose(eight[0][0, 0], (np.array([3] * 8) + [0, 2, 1, -1, 127, -128, 127, 3]) / 4)
-    four = attend_cached(
+    four = group_query_attention(
         query, last, total, key, value, fours, fours, **scales, **whole, bits=4
     )  # fmt: skip
     assert four[2].tolist() == [[[[0xB8] * 4, [0xA8, 0x79, 0x0F, 0xBF]]]]
@@ -179,7 +179,7 @@ def test_per_channel_scales_and_zero_scale() -> None:
     scale = np.zeros((1, 2, 1, 8), np.float32)
     scale[0, 1] = 0.25
     none = np.zeros((1, 2, 0, 8), np.int8)
-    arrays = attend_cached(
+    arrays = group_query_attention(
         query, np.array([0], np.int32), np.array([1], np.int32), key, value, none, none, key_scale=scale, value_scale=scale,
         heads=2, shared_heads=2, bits=8, key_way="PER_CHANNEL", value_way="PER_CHANNEL",
     )  # fmt: skip

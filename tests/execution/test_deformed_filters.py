@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.grid_sample import slide_deformed
+from specgate.execution.kernels.grid_sample import deformable_convolution
 
 PLAIN: dict[str, Any] = {"strides": [1, 1], "dilations": [1, 1], "begins": [0, 0], "ends": [0, 0]}
 PLANE = np.array([[1, 2], [3, 5]], np.float64).reshape(1, 1, 2, 2)
@@ -55,7 +55,7 @@ def test_deformable_convolution_matches_plain_loops(zeros_around: bool, group: i
     offsets = random.normal(size=(2, 2 * 6 * offset_group, 3, 5), scale=2)
     mask = random.normal(size=(2, 6 * offset_group, 3, 5)) if group != 2 else None
     options |= {"group": group, "offset_group": offset_group, "zeros_around": zeros_around}
-    result = slide_deformed(data, offsets, filters, mask, **options)
+    result = deformable_convolution(data, offsets, filters, mask, **options)
     np.testing.assert_allclose(result, by_hand(data, offsets, filters, mask, **options), atol=1e-12)
 
 
@@ -66,7 +66,8 @@ def test_deformable_convolution_matches_plain_loops(zeros_around: bool, group: i
 def test_sampling_next_to_the_first_and_last_row(zeros_around: bool, expected: list[float]) -> None:
     places = np.array([-1, -0.75, 0, 1, 1.75, 2])
     result = [
-        slide_deformed(PLANE, move(y), ONE, zeros_around=zeros_around, **PLAIN)[0, 0, 0, 0].item() for y in places
+        deformable_convolution(PLANE, move(y), ONE, zeros_around=zeros_around, **PLAIN)[0, 0, 0, 0].item()
+        for y in places
     ]
     assert result == expected
 
@@ -78,22 +79,22 @@ def move(y: float) -> np.ndarray:
 
 
 def test_unspecified_elements_are_masked() -> None:
-    array = slide_deformed(PLANE, move(-0.5), ONE, **PLAIN)
+    array = deformable_convolution(PLANE, move(-0.5), ONE, **PLAIN)
     assert np.ma.getmaskarray(array).tolist() == [[[[True, False], [False, False]]]]
-    assert not np.ma.is_masked(slide_deformed(PLANE, move(-1), ONE, **PLAIN))
-    nowhere = slide_deformed(PLANE, move(np.nan), ONE, zeros_around=True, **PLAIN)
+    assert not np.ma.is_masked(deformable_convolution(PLANE, move(-1), ONE, **PLAIN))
+    nowhere = deformable_convolution(PLANE, move(np.nan), ONE, zeros_around=True, **PLAIN)
     assert np.ma.getmaskarray(nowhere).sum() == 1
-    assert slide_deformed(PLANE, move(np.inf), ONE, zeros_around=True, **PLAIN)[0, 0, 0, 0] == 0
+    assert deformable_convolution(PLANE, move(np.inf), ONE, zeros_around=True, **PLAIN)[0, 0, 0, 0] == 0
 
 
 def test_integers_wrap_around() -> None:
     data, filters = np.full((1, 1, 2, 2), 100, np.int8), np.full((1, 1, 1, 1), 3, np.int8)
     offsets = np.zeros((1, 2, 2, 2), np.int8)
     offsets[0, 0, 1] = 1
-    assert slide_deformed(data, offsets, filters, **PLAIN).tolist() == [[[[44, 44], [0, 0]]]]
+    assert deformable_convolution(data, offsets, filters, **PLAIN).tolist() == [[[[44, 44], [0, 0]]]]
     far = np.full((1, 2, 2, 2), np.iinfo(np.uint64).max, np.uint64)
     wide = (data.astype(np.uint64), far, filters.astype(np.uint64))
-    assert not slide_deformed(*wide, **PLAIN).any()
+    assert not deformable_convolution(*wide, **PLAIN).any()
 
 
 @pytest.mark.parametrize(
@@ -108,13 +109,13 @@ def test_integers_wrap_around() -> None:
 )
 def test_invalid_attributes_are_rejected(change: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        slide_deformed(PLANE, move(0), ONE, **{**PLAIN, **change})
+        deformable_convolution(PLANE, move(0), ONE, **{**PLAIN, **change})
 
 
 def test_mismatched_arrays_are_rejected() -> None:
     with pytest.raises(InputError, match="all inputs to be"):
-        slide_deformed(PLANE, move(0).astype(np.float32), ONE, **PLAIN)
+        deformable_convolution(PLANE, move(0).astype(np.float32), ONE, **PLAIN)
     with pytest.raises(InputError, match="a mask"):
-        slide_deformed(PLANE, move(0), ONE, np.ones((1, 2, 2, 2)), **PLAIN)
+        deformable_convolution(PLANE, move(0), ONE, np.ones((1, 2, 2, 2)), **PLAIN)
     with pytest.raises(InputError, match="4-D data"):
-        slide_deformed(PLANE[0], move(0), ONE, **PLAIN)
+        deformable_convolution(PLANE[0], move(0), ONE, **PLAIN)

@@ -181,7 +181,7 @@ def test_scale_and_bias_of_integers_truncate_and_saturate():
 def test_float16_is_computed_in_float32_and_rounded_once():
     assert run_kernel("average", [60000], [60000], dtype="f2").tolist() == [60000]
     assert run_kernel("add", [65504], [65504], dtype="f2").tolist() == [INF]
-    assert run_kernel("difference_squared", [1 + 2**-10], [0], dtype="f2").tolist() == [1 + 2**-9]
+    assert run_kernel("squared_difference", [1 + 2**-10], [0], dtype="f2").tolist() == [1 + 2**-9]
 
 
 def test_maximum_and_minimum_ignore_nan():
@@ -209,7 +209,7 @@ def test_integers_wrap_around():
     assert run_kernel("multiply", [2**62], [4], dtype="i8").tolist() == [0]
     assert run_kernel("divide", [-(2**31)], [-1], dtype="i4").tolist() == [-(2**31)]
     assert run_kernel("average", [2**32 - 1], [3], dtype="u4").tolist() == [1]
-    assert run_kernel("difference_squared", [2], [5], dtype="u4").tolist() == [9]
+    assert run_kernel("squared_difference", [2], [5], dtype="u4").tolist() == [9]
 
 
 @given(st.lists(st.tuples(st.integers(-(2**31), 2**31 - 1), st.integers(-(2**31), 2**31 - 1)), min_size=1, max_size=30))
@@ -247,9 +247,9 @@ def test_sums_are_rounded_before_an_activation():
         assert x.dtype == np.float16
         return x * 2
 
-    result = run_kernel("add_activated", [0.0999755859375], [-2.5], dtype="f2", activation=activation)
+    result = run_kernel("fused_add", [0.0999755859375], [-2.5], dtype="f2", activation=activation)
     assert result.tolist() == [2 * np.float16(0.0999755859375 - 2.5)]
-    assert run_kernel("add_activated", [1], [2]).tolist() == [3]
+    assert run_kernel("fused_add", [1], [2]).tolist() == [3]
 
 
 # --- powers
@@ -302,8 +302,8 @@ def test_clipping():
         [65504, 65504, -65504, 0.0, -0.0, 1, -5],
     )
     same(run_kernel("clip", x, dtype="f2", low=-INF, high=INF), [INF, INF, -INF, 0.0, -0.0, 1, -5])
-    same(run_kernel("raise_to", x, low=-2.5), [-2.5, INF, -2.5, 0.0, -0.0, 1, -2.5])
-    same(run_kernel("raise_to", x, dtype="f2", low=-1e10), [-INF, INF, -INF, 0.0, -0.0, 1, -5])
+    same(run_kernel("threshold_to", x, low=-2.5), [-2.5, INF, -2.5, 0.0, -0.0, 1, -2.5])
+    same(run_kernel("threshold_to", x, dtype="f2", low=-1e10), [-INF, INF, -INF, 0.0, -0.0, 1, -5])
 
 
 def test_integer_clip_bounds_are_truncated_and_saturated():
@@ -314,7 +314,7 @@ def test_integer_clip_bounds_are_truncated_and_saturated():
         -(2**63),
         2**63 - 2,
     ]
-    assert run_kernel("raise_to", [-7, 7], dtype="i1", low=300.6).tolist() == [127, 127]
+    assert run_kernel("threshold_to", [-7, 7], dtype="i1", low=300.6).tolist() == [127, 127]
     assert run_kernel("clip", [0, 1, 4], dtype="u1", low=-2.5, high=3.7, scale_bias=(1.7, -0.6)).tolist() == [0, 1, 3]
 
 

@@ -54,7 +54,7 @@ CALLS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     **{
         f"interpolate-{mode}-{antialias}": (
             partial(
-                resize.interpolate_along,
+                resize.interpolate,
                 np.ones((4, 6), f),
                 whole(0, HUGE),
                 mode=mode,
@@ -81,44 +81,44 @@ CALLS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
         (0, HUGE + 2),
     ),
     "affine-grid-batches": (
-        partial(rotary_embedding.grid_of_places, np.ones((0, 2, 3), f), whole(0, 1, HUGE, 2)),
+        partial(rotary_embedding.affine_grid, np.ones((0, 2, 3), f), whole(0, 1, HUGE, 2)),
         (0, HUGE, 2, 2),
     ),
     "affine-grid-columns": (
-        partial(rotary_embedding.grid_of_places, np.ones((1, 2, 3), f), whole(1, 1, HUGE, 0)),
+        partial(rotary_embedding.affine_grid, np.ones((1, 2, 3), f), whole(1, 1, HUGE, 0)),
         (1, HUGE, 0, 2),
     ),
     "align-regions": (
         partial(
-            roi_align.align_regions, MAPS, np.ones((1, 4), f), ONE, height=HUGE, width=1, samples=2, scale=1.0,
+            roi_align.roi_align, MAPS, np.ones((1, 4), f), ONE, height=HUGE, width=1, samples=2, scale=1.0,
             largest=False,
         ),
         (1, 0, HUGE, 1),
     ),
     "align-turned-regions": (
         partial(
-            roi_align.align_turned_regions, MAPS, np.ones((1, 5), f), ONE, height=HUGE, width=1, samples=2, scale=1.0
+            roi_align.roi_align_rotated, MAPS, np.ones((1, 5), f), ONE, height=HUGE, width=1, samples=2, scale=1.0
         ),
         (1, 0, HUGE, 1),
     ),
     **{
         f"pool-parts-{straight}": (
             partial(
-                roi_pool.pool_parts, MAPS, np.zeros((1, 5), f), height=HUGE, width=1, scale=1.0, straight=straight
+                roi_pool.max_roi_pool, MAPS, np.zeros((1, 5), f), height=HUGE, width=1, scale=1.0, straight=straight
             ),
             (1, 0, HUGE, 1),
         )
         for straight in (False, True)
     },
     "mel": (
-        partial(fft.mel_weights, whole(0), whole(2 * HUGE), whole(8000), scalar(1.0, f), scalar(3000.0, f)),
+        partial(fft.mel_weight_matrix, whole(0), whole(2 * HUGE), whole(8000), scalar(1.0, f), scalar(3000.0, f)),
         (HUGE + 1, 0),
     ),
     "ones-on-diagonal": (
-        partial(matmul.ones_on_diagonal, whole(HUGE), whole(HUGE), whole(0), whole(0), like=np.dtype(f)),
+        partial(matmul.eye, whole(HUGE), whole(HUGE), whole(0), whole(0), like=np.dtype(f)),
         (0, HUGE, HUGE),
     ),
-    "triangle": (partial(fill.keep_triangle, np.ones((0, HUGE, 2), f), upper=True), (0, HUGE, 2)),
+    "triangle": (partial(fill.trilu, np.ones((0, HUGE, 2), f), upper=True), (0, HUGE, 2)),
 }  # fmt: skip
 
 
@@ -144,7 +144,7 @@ def test_dimensions_are_reduced_before_others_are_enlarged() -> None:
     tracemalloc.start()
     try:
         with memory.limit(2**20):
-            result = resize.interpolate_along(
+            result = resize.interpolate(
                 data, whole(count, 1), mode="nearest", coordinate_transformation_mode="asymmetric"
             )
         peak = tracemalloc.get_traced_memory()[1]
@@ -157,4 +157,4 @@ def test_dimensions_are_reduced_before_others_are_enlarged() -> None:
 
 def test_time_of_many_positions_is_limited() -> None:
     with memory.limit(memory.budget_of(2**30, 0.0)), pytest.raises(InputError, match="max_seconds"):
-        resize.interpolate_along(np.ones((1, 2), f), whole(1, HUGE), mode="nearest")
+        resize.interpolate(np.ones((1, 2), f), whole(1, HUGE), mode="nearest")

@@ -16,7 +16,7 @@ from specgate.execution.kernels.arithmetic import choose_elements, to_half
 from specgate.execution.kernels.conv import convolve
 from specgate.execution.kernels.elementwise import cosh, erf, exp, tanh
 from specgate.execution.kernels.nms import Limits, OverlapFunction, select_with_suppression, to_corners
-from specgate.execution.kernels.normalization import normalize_batch, normalize_layer, normalize_neighbourhoods
+from specgate.execution.kernels.normalization import batch_normalization, layer_normalization, lrn
 from specgate.execution.kernels.pool import average_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce import cumulative
 from specgate.execution.kernels.softmax import log_softmax_along, softmax_along
@@ -247,7 +247,7 @@ def test_blocked_normalization_is_bit_identical(monkeypatch: pytest.MonkeyPatch,
     scale, bias = RANDOM.normal(size=(2, *data.shape[axis:])).astype(np.float32)
 
     def both() -> list[NDArray[Any]]:
-        layer = normalize_layer(data, scale, bias, axis=axis, epsilon=1e-5, statistics=np.dtype(np.float32))
+        layer = layer_normalization(data, scale, bias, axis=axis, epsilon=1e-5, statistics=np.dtype(np.float32))
         return [*layer, softmax_along(data, axis=axis)]
 
     whole = both()
@@ -261,7 +261,7 @@ def test_batch_normalization_folds_into_scale_and_offset(middle: float) -> None:
     data = (RANDOM.normal(size=(2, 3, 4, 5)) + (middle if np.isfinite(middle) else 0)).astype(np.float32)
     data[0, 1, 2, 3] = np.inf
     numbers = [np.array(each, np.float32) for each in ([1, -2, 3], [0, 1, 2], [middle] * 3, [1e-3, 4, 9])]
-    result = normalize_batch(data, *numbers, epsilon=1e-5, momentum=0.9, training=False)[0]
+    result = batch_normalization(data, *numbers, epsilon=1e-5, momentum=0.9, training=False)[0]
     factor, summand, mean, variance = (each.astype(np.float64).reshape(3, 1, 1) for each in numbers)
     with np.errstate(all="ignore"):
         plain = (data - mean) / np.sqrt(variance + np.float32(1e-5)) * factor + summand
@@ -278,14 +278,16 @@ def test_float32_normalization_is_within_2e_6(epsilon: float, size: int) -> None
             ramp, np.sign(ramp), ramp * 1e-24, np.full(size, 7.0), np.where(ramp > 0.99, np.inf, 1), ramp * np.nan]  # fmt: skip
     data = np.array(rows, np.float32)
     scale, bias = RANDOM.normal(size=(2, size)).astype(np.float32)
-    result = normalize_layer(data, scale, bias, axis=1, epsilon=epsilon, statistics=np.dtype(np.float32))
+    result = layer_normalization(data, scale, bias, axis=1, epsilon=epsilon, statistics=np.dtype(np.float32))
     wide = data.astype(np.float64)
     with np.errstate(all="ignore"):
         mean = wide.mean(axis=1, keepdims=True)
         inverse = 1 / np.sqrt(np.square(wide - mean).mean(axis=1, keepdims=True) + np.float32(epsilon))
         for item, exact in zip(result, ((wide - mean) * inverse * scale + bias, mean, inverse), strict=True):
             np.testing.assert_allclose(item, exact.astype(np.float32), rtol=1e-6, atol=1e-6)
-            alone = normalize_layer(data[3:4], scale, bias, axis=1, epsilon=epsilon, statistics=np.dtype(np.float32))
+            alone = layer_normalization(
+                data[3:4], scale, bias, axis=1, epsilon=epsilon, statistics=np.dtype(np.float32)
+            )
         np.testing.assert_array_equal(result[0][3:4], alone[0])
 
 
@@ -305,7 +307,7 @@ def test_float32_softmax_is_within_1e_6(shape: tuple[int, ...]) -> None:
 def test_float32_lrn_is_within_2e_6(beta: float, bias: float, most: float) -> None:
     data = (RANDOM.normal(size=(2, 7, 3, 11)) * most).astype(np.float32)
     data[0, 0, 0, 0] = 0
-    result = normalize_neighbourhoods(data, [1], alpha=0.5, beta=beta, bias=bias, size=5)
+    result = lrn(data, [1], alpha=0.5, beta=beta, bias=bias, size=5)
     wide = data.astype(np.float64)
     padded = np.pad(np.square(wide), ((0, 0), (2, 2), (0, 0), (0, 0)))
     squares = sum(padded[:, at : at + 7] for at in range(5))
@@ -335,7 +337,7 @@ def test_roi_align_matches_pointwise_interpolation(monkeypatch: pytest.MonkeyPat
     places = RANDOM.uniform(-6, 20, (8, 4)).astype(np.float32)
     options: dict[str, Any] = {"height": 3, "width": 2, "samples": 0, "scale": 0.75}
     batches = np.arange(8) % 2
-    array = roi_align.align_regions(data, places, batches, **options)
+    array = roi_align.roi_align(data, places, batches, **options)
 
     def at_points(planes: Any, y: Any, x: Any) -> Any:
         return roi_align.sample_bilinear(planes, np.repeat(y, len(x)), np.tile(x, len(y)))
@@ -344,13 +346,13 @@ def test_roi_align_matches_pointwise_interpolation(monkeypatch: pytest.MonkeyPat
         return at_points(planes, y, x).reshape(len(planes), *grid).mean((2, 4))
 
     monkeypatch.setattr(roi_align, "_means_on_lines", slow)
-    expected = roi_align.align_regions(data, places, batches, **options)
+    expected = roi_align.roi_align(data, places, batches, **options)
     np.testing.assert_allclose(array, expected, rtol=0, atol=1e-14)
     endless = np.where(data > 2, np.inf, data)  # elements far away must not make nan
     with np.errstate(invalid="ignore"):
-        quick = roi_align.align_regions(endless, places, batches, **options)
+        quick = roi_align.roi_align(endless, places, batches, **options)
         monkeypatch.setattr(roi_align, "_interpolated_on_lines", at_points)
-        one_by_one = roi_align.align_regions(endless, places, batches, **options)
+        one_by_one = roi_align.roi_align(endless, places, batches, **options)
     np.testing.assert_allclose(quick, one_by_one, rtol=0, atol=1e-14)
     assert np.isfinite(quick).any()
     assert not np.isfinite(quick).all()

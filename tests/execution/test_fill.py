@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.fill import diagonal_matrix, diagonal_strip, fill_constant, fill_sequence, number
+from specgate.execution.kernels.fill import diagonal_matrix, diagonal_matrix_band, fill_constant, fill_sequence, number
 
 
 def test_constants():
@@ -52,9 +52,9 @@ def test_single_diagonal(offset, expected):
 )  # fmt: skip
 def test_band_of_diagonals(begin, end, expected):
     array = np.array([[1, 2, 3], [4, 5, 6]], np.int32)
-    result = diagonal_strip(array, sizes=[2, 3], value=7, begin=begin, end=end, output_type=array.dtype)
+    result = diagonal_matrix_band(array, sizes=[2, 3], value=7, begin=begin, end=end, output_type=array.dtype)
     assert result.tolist() == expected
-    bare = diagonal_strip(sizes=[2, 3], value=7, begin=begin, end=end, output_type=array.dtype)
+    bare = diagonal_matrix_band(sizes=[2, 3], value=7, begin=begin, end=end, output_type=array.dtype)
     assert bare.tolist() == [[x if x == 7 else 0 for x in row] for row in expected]
 
 
@@ -93,7 +93,7 @@ def test_invalid_arguments_are_rejected():
         fill_sequence(sizes=[2**20, 2**20], start=0, delta=1, output_type=np.dtype("i4"))
     for array in (np.zeros((2, 2)), np.zeros((2, 3), np.int32)):
         with pytest.raises(InputError, match="input"):
-            diagonal_strip(array, sizes=[2, 3], value=1, begin=0, end=1, output_type=np.dtype("f8"))
+            diagonal_matrix_band(array, sizes=[2, 3], value=1, begin=0, end=1, output_type=np.dtype("f8"))
 
 
 def test_values_declared_with_another_type():
@@ -103,4 +103,4 @@ def test_values_declared_with_another_type():
     with pytest.raises(InputError, match="int32"):
         fill_sequence(sizes=[1], start=1, delta=1, output_type=four, same_type=False)
     with pytest.raises(InputError, match="int32"):
-        diagonal_strip(sizes=[1, 1], value=1, begin=0, end=1, output_type=four, same_type=False)
+        diagonal_matrix_band(sizes=[1, 1], value=1, begin=0, end=1, output_type=four, same_type=False)

@@ -7,16 +7,22 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution.kernels.normalization import (
-    batch_gradients,
-    divide_by_near,
-    divide_by_near_gradient,
+    batch_normalization_gradient,
+    batch_normalization_training,
+    local_response_normalization,
+    local_response_normalization_gradient,
     normalize_by,
-    normalize_by_own,
 )
-from specgate.execution.kernels.pool import average_pool, average_pool_gradient, max_pool, max_pool_gradient, unpool
+from specgate.execution.kernels.pool import (
+    average_pool,
+    average_pool_gradient,
+    max_pool,
+    max_pool_gradient,
+    max_unpooling,
+)
 from specgate.execution.kernels.resize import resample, resample_gradient
-from specgate.execution.kernels.roi_align import crop_gradients, crop_regions
-from specgate.execution.kernels.slice import place_in_window, slice_window
+from specgate.execution.kernels.roi_align import roi_align_by_samples, roi_align_gradient
+from specgate.execution.kernels.slice import slice_gradient, slice_window
 
 RANDOM = np.random.default_rng(7)
 WINDOW: dict[str, Any] = {"strides": [2, 1], "window": [3, 2], "start_padding": [1, 0], "end_padding": [1, 1]}
@@ -39,7 +45,7 @@ def differences(function, at, incoming, by=1e-5):
 def test_batch_normalization():
     x, g = numbers(3, 2, 4), numbers(3, 2, 4)
     mean, variance, scale, bias = numbers(1, 2, 1), np.abs(numbers(1, 2, 1)) + 1, numbers(1, 2, 1), numbers(1, 2, 1)
-    arrays = batch_gradients(x, g, mean, variance, scale, epsilon=0.5, own=False)
+    arrays = batch_normalization_gradient(x, g, mean, variance, scale, epsilon=0.5, own=False)
     parts = [
         differences(lambda at: normalize_by(at, mean, variance, scale, bias, epsilon=0.5), x, g),
         differences(lambda at: normalize_by(x, mean, variance, at, bias, epsilon=0.5), scale, g),
@@ -51,9 +57,9 @@ def test_batch_normalization():
 
 def test_batch_normalization_by_batch_statistics():
     x, g, scale, bias = numbers(3, 2, 4), numbers(3, 2, 4), numbers(1, 2, 1), numbers(1, 2, 1)
-    _, mean, variance = normalize_by_own(x, scale, bias, epsilon=0.5)
-    array = batch_gradients(x, g, mean, variance, scale, epsilon=0.5, own=True)[0]
-    expected = differences(lambda at: normalize_by_own(at, scale, bias, epsilon=0.5)[0], x, g)
+    _, mean, variance = batch_normalization_training(x, scale, bias, epsilon=0.5)
+    array = batch_normalization_gradient(x, g, mean, variance, scale, epsilon=0.5, own=True)[0]
+    expected = differences(lambda at: batch_normalization_training(at, scale, bias, epsilon=0.5)[0], x, g)
     np.testing.assert_allclose(array, expected, atol=1e-6)
 
 
@@ -61,13 +67,13 @@ def test_batch_normalization_by_batch_statistics():
 def test_lrn_gradient(size):
     x, g = numbers(1, 5, 2, 3), numbers(1, 5, 2, 3)
     options: dict[str, Any] = {"axes": [1], "size": size, "alpha": 0.5, "beta": 0.75, "bias": 2.0}
-    expected = differences(lambda at: divide_by_near(at, **options), x, g)
-    np.testing.assert_allclose(divide_by_near_gradient(x, g, **options), expected, atol=1e-6)
+    expected = differences(lambda at: local_response_normalization(at, **options), x, g)
+    np.testing.assert_allclose(local_response_normalization_gradient(x, g, **options), expected, atol=1e-6)
 
 
 def test_even_lrn_size_includes_one_more_following_channel():
     x = np.array([1.0, 2, 3, 4]).reshape(1, 4, 1, 1)
-    array = divide_by_near(x, axes=[1], size=2, alpha=2.0, beta=-1.0, bias=0.0)
+    array = local_response_normalization(x, axes=[1], size=2, alpha=2.0, beta=-1.0, bias=0.0)
     assert array.ravel().tolist() == [5, 26, 75, 64]
 
 
@@ -167,7 +173,7 @@ def test_windows_in_the_padding_add_no_gradient():
 
 def test_unpooling():
     indices = np.array([[[[0, 5], [5, 99]]]], np.uint32)
-    array = unpool(np.array([[[[1.0, 2], [3, 4]]]]), indices, sizes=[1, 1, 2, 3])
+    array = max_unpooling(np.array([[[[1.0, 2], [3, 4]]]]), indices, sizes=[1, 1, 2, 3])
     assert array[0, 0].tolist() == [[1, 0, 0], [0, 0, None]]  # two names: either one
 
 
@@ -187,9 +193,9 @@ def test_slices(steps):
     x, g = numbers(6, 5), numbers(2, 2)
     options: dict[str, Any] = {"offsets": [1, 0], "sizes": [4, 4], "steps": steps}
     forward = (slice_window(x, **options, counts=g.shape) * g).sum()
-    assert forward == (place_in_window(g, shape=x.shape, **options) * x).sum()
+    assert forward == (slice_gradient(g, shape=x.shape, **options) * x).sum()
     with pytest.raises(InputError):
-        place_in_window(numbers(2, 5), shape=x.shape, **options)
+        slice_gradient(numbers(2, 5), shape=x.shape, **options)
 
 
 @pytest.mark.slow
@@ -212,9 +218,9 @@ def test_crops(linear, largest, to_corners):
     options |= {"before": 0.5, "behind": -0.5, "to_corners": to_corners}
 
     def forward(at):
-        return crop_regions(at, regions, batches, height=2, width=3, outside=0.0, **options)
+        return roi_align_by_samples(at, regions, batches, height=2, width=3, outside=0.0, **options)
 
-    result, _ = crop_gradients(g, regions, batches, maps, sizes=maps.shape, **options)
+    result, _ = roi_align_gradient(g, regions, batches, maps, sizes=maps.shape, **options)
     np.testing.assert_allclose(result, differences(forward, maps, g), atol=1e-5)
 
 
@@ -223,6 +229,6 @@ def test_float16_lrn_gradient_matches_a_build():
     x, g = (np.array([[[row]]], np.float16) for row in ([0.5, -1.25, 2, 0.75, 3], [1, 2, -3, 0.5, 30]))
     options: Any = {"axes": [2, 3], "size": 3, "alpha": 0.0001, "beta": 0.75, "bias": 0.0, "by_logarithm": True}
     built = np.array([1354, 406.25, 724, -3646, -5232])
-    stepwise = divide_by_near_gradient(x, g, **options, stepwise=True, toward_zero=True).ravel()
+    stepwise = local_response_normalization_gradient(x, g, **options, stepwise=True, toward_zero=True).ravel()
     np.testing.assert_allclose(stepwise, built, rtol=2**-10)
-    assert np.abs(divide_by_near_gradient(x, g, **options).ravel() - built).max() == 12
+    assert np.abs(local_response_normalization_gradient(x, g, **options).ravel() - built).max() == 12

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.resize import interpolate_along
+from specgate.execution.kernels.resize import interpolate
 
 LINE = np.array([1, 2, 4], np.float32)
 
@@ -33,7 +33,7 @@ def scales(*numbers: float) -> np.ndarray:
     ],
 )
 def test_nearest_neighbor(places: str, expected: list[float]) -> None:
-    result = interpolate_along(
+    result = interpolate(
         LINE, sizes(6), mode="nearest", shape_calculation_mode="sizes", coordinate_transformation_mode=places
     )
     assert result.tolist() == expected
@@ -56,22 +56,22 @@ def test_ties_are_rounded_as_documented(nearest: str, expected: list[float]) -> 
         "coordinate_transformation_mode": "asymmetric",
         "nearest": nearest,
     }
-    assert interpolate_along(LINE, None, scales(2), **result).tolist()[:4] == expected
+    assert interpolate(LINE, None, scales(2), **result).tolist()[:4] == expected
 
 
 def test_single_output_element_is_the_first_input() -> None:
     for places in ("pytorch_half_pixel", "align_corners"):
-        assert interpolate_along(
+        assert interpolate(
             LINE, sizes(1), mode="nearest", shape_calculation_mode="sizes", coordinate_transformation_mode=places
         ).tolist() == [1]
 
 
 def test_linear_interpolation() -> None:
-    corners = interpolate_along(
+    corners = interpolate(
         LINE, sizes(5), mode="straight", shape_calculation_mode="sizes", coordinate_transformation_mode="align_corners"
     )
     assert corners.tolist() == [1, 1.5, 2, 3, 4]
-    assert interpolate_along(LINE, sizes(6), mode="straight", shape_calculation_mode="sizes").tolist() == [
+    assert interpolate(LINE, sizes(6), mode="straight", shape_calculation_mode="sizes").tolist() == [
         1,
         1.25,
         1.75,
@@ -79,7 +79,7 @@ def test_linear_interpolation() -> None:
         3.5,
         4,
     ]
-    assert interpolate_along(LINE, sizes(6), mode="linear", shape_calculation_mode="sizes").tolist() == [
+    assert interpolate(LINE, sizes(6), mode="linear", shape_calculation_mode="sizes").tolist() == [
         1,
         1.25,
         1.75,
@@ -91,9 +91,9 @@ def test_linear_interpolation() -> None:
 
 def test_antialias_averages_when_downsampling() -> None:
     data = np.array([1, 2, 3, 4, 5, 6, 7, 8], np.float64)
-    array = interpolate_along(data, sizes(2), mode="linear", shape_calculation_mode="sizes", antialias=True)
+    array = interpolate(data, sizes(2), mode="linear", shape_calculation_mode="sizes", antialias=True)
     assert array.tolist() == pytest.approx([10.125 / 3.5, 9 - 10.125 / 3.5])
-    plain = interpolate_along(data, sizes(2), mode="linear", shape_calculation_mode="sizes")
+    plain = interpolate(data, sizes(2), mode="linear", shape_calculation_mode="sizes")
     assert plain.tolist() == [2.5, 6.5]
 
 
@@ -108,7 +108,7 @@ def cubic_weights(s: float, a: float) -> list[float]:
 
 def test_cubic_interpolation_is_separable() -> None:
     data = np.random.default_rng(0).random((3, 4))
-    array = interpolate_along(data, sizes(5, 7), mode="cubic", shape_calculation_mode="sizes", cube=-0.5)
+    array = interpolate(data, sizes(5, 7), mode="cubic", shape_calculation_mode="sizes", cube=-0.5)
     for row, column in product(range(5), range(7)):
         at = ((row + 0.5) * 3 / 5 - 0.5, (column + 0.5) * 4 / 7 - 0.5)
         weights = [cubic_weights(x - floor(x), -0.5) for x in at]
@@ -127,7 +127,7 @@ def test_axes_paddings_and_scales() -> None:
         "coordinate_transformation_mode": "asymmetric",
         "nearest": "floor",
     }
-    array = interpolate_along(data, None, scales(0.5), sizes(1), begins=[0, 1], ends=[1], **entries)
+    array = interpolate(data, None, scales(0.5), sizes(1), begins=[0, 1], ends=[1], **entries)
     assert array.tolist() == [[0, 1], [0, 4], [0, 0]]
 
 
@@ -160,20 +160,18 @@ def test_axes_paddings_and_scales() -> None:
 def test_unsupported_resizes_are_rejected(change: dict[str, Any], error: type[Exception] | None) -> None:
     inputs: dict[str, Any] = {"data": LINE, "sizes": sizes(2), "mode": "nearest", "shape_calculation_mode": "sizes"}
     if error is None:
-        assert interpolate_along(**inputs | change).shape == (0,)
+        assert interpolate(**inputs | change).shape == (0,)
         return
     with pytest.raises(error):
-        interpolate_along(**inputs | change)
+        interpolate(**inputs | change)
 
 
 def test_linear_interpolation_with_aligned_corners() -> None:
     data = np.array([[0, 10, 20, 40]], np.float32)
-    array = interpolate_along(data, np.array([7]), mode="linear", axes_attribute=[1], align_corners=True)
+    array = interpolate(data, np.array([7]), mode="linear", axes_attribute=[1], align_corners=True)
     assert array.tolist() == [[0, 5, 10, 15, 20, 30, 40]]
-    assert interpolate_along(data, np.array([2]), mode="linear", axes_attribute=[1], align_corners=True).tolist() == [
-        [0, 40]
-    ]
-    both = interpolate_along(data, np.array([2, 3]), mode="linear", axes_attribute=[0, 1], align_corners=True)
+    assert interpolate(data, np.array([2]), mode="linear", axes_attribute=[1], align_corners=True).tolist() == [[0, 40]]
+    both = interpolate(data, np.array([2, 3]), mode="linear", axes_attribute=[0, 1], align_corners=True)
     assert both.tolist() == [[0, 15, 40]] * 2
 
 
@@ -191,4 +189,4 @@ def test_linear_interpolation_with_aligned_corners() -> None:
 def test_unspecified_align_corners_have_no_kernel(change: dict[str, Any]) -> None:
     options = {"sizes": np.array([7]), "mode": "linear", "axes_attribute": [1], "align_corners": True}
     with pytest.raises(NoKernel):
-        interpolate_along(np.ones((1, 4), np.float32), **{**options, **change})
+        interpolate(np.ones((1, 4), np.float32), **{**options, **change})

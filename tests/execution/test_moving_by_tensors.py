@@ -57,14 +57,14 @@ def test_transpose_by_an_array():
 def test_splits():
     halves = pad_transpose.split_equally(ROWS, np.array(-2), parts=2)
     assert [part.tolist() for part in halves] == [[[1, 2, 3]], [[4, 5, 6]]]
-    parts = pad_transpose.split_lengths(ROWS, ints(1), ints(1, -1, 0))
+    parts = pad_transpose.variadic_split(ROWS, ints(1), ints(1, -1, 0))
     assert [part.tolist() for part in parts] == [[[1], [4]], [[2, 3], [5, 6]], [[], []]]
 
 
 @pytest.mark.parametrize("lengths", [(1, 1), (4, -1), (-1, -1, 3), (-2, 5)])
 def test_split_lengths_must_match_the_axis(lengths):
     with pytest.raises(InputError):
-        pad_transpose.split_lengths(ROWS, np.array(1), ints(*lengths))
+        pad_transpose.variadic_split(ROWS, np.array(1), ints(*lengths))
 
 
 def test_split_rejects_more_parts_than_elements():
@@ -112,26 +112,26 @@ def test_pad_rejects(mode, begin, cut):
 
 def test_blocks_along_one_and_three_dimensions():
     line = np.arange(1, 9).reshape(1, 4, 2)
-    assert pad_transpose.blocks_from_depth(line, block=2, depth_first=False).tolist() == [[[1, 5, 2, 6], [3, 7, 4, 8]]]
-    assert pad_transpose.blocks_from_depth(line, block=2, depth_first=True).tolist() == [[[1, 3, 2, 4], [5, 7, 6, 8]]]
+    assert pad_transpose.depth_to_space_nd(line, block=2, depth_first=False).tolist() == [[[1, 5, 2, 6], [3, 7, 4, 8]]]
+    assert pad_transpose.depth_to_space_nd(line, block=2, depth_first=True).tolist() == [[[1, 3, 2, 4], [5, 7, 6, 8]]]
     cube = np.arange(8).reshape(1, 8, 1, 1, 1)
-    spread = pad_transpose.blocks_from_depth(cube, block=2, depth_first=True)
+    spread = pad_transpose.depth_to_space_nd(cube, block=2, depth_first=True)
     assert spread.tolist() == np.arange(8).reshape(1, 1, 2, 2, 2).tolist()
 
 
 @pytest.mark.parametrize("depth_first", [True, False])
 def test_depth_from_blocks_is_the_inverse(depth_first):
     data = np.arange(2 * 3 * 4 * 2).reshape(2, 3, 4, 2)
-    deep = pad_transpose.depth_from_blocks(data, block=2, depth_first=depth_first)
+    deep = pad_transpose.space_to_depth_nd(data, block=2, depth_first=depth_first)
     assert deep.shape == (2, 12, 2, 1)
     assert deep[0, :2, 0, 0].tolist() == ([0, 1] if depth_first else [0, 8])
-    assert (pad_transpose.blocks_from_depth(deep, block=2, depth_first=depth_first) == data).all()
+    assert (pad_transpose.depth_to_space_nd(deep, block=2, depth_first=depth_first) == data).all()
 
 
 def test_space_to_batch_round_trip():
-    spread = pad_transpose.batches_from_space(ROWS, ints(1, 2), ints(0, 1), ints(0, 0))
+    spread = pad_transpose.space_to_batch(ROWS, ints(1, 2), ints(0, 1), ints(0, 0))
     assert spread.tolist() == [[0, 2], [0, 5], [1, 3], [4, 6]]
-    assert pad_transpose.space_from_batches(spread, ints(1, 2), ints(0, 1), ints(0, 0)).tolist() == ROWS.tolist()
+    assert pad_transpose.batch_to_space(spread, ints(1, 2), ints(0, 1), ints(0, 0)).tolist() == ROWS.tolist()
 
 
 @pytest.mark.parametrize(
@@ -139,18 +139,18 @@ def test_space_to_batch_round_trip():
 )
 def test_space_to_batch_rejects(sizes, begin):
     with pytest.raises(InputError):
-        pad_transpose.batches_from_space(ROWS, ints(*sizes), ints(*begin), ints(0, 0))
+        pad_transpose.space_to_batch(ROWS, ints(*sizes), ints(*begin), ints(0, 0))
 
 
 def test_batch_to_space_rejects_excessive_crops():
     with pytest.raises(InputError):
-        pad_transpose.space_from_batches(ROWS, ints(1, 2), ints(0, 4), ints(0, 3))
+        pad_transpose.batch_to_space(ROWS, ints(1, 2), ints(0, 4), ints(0, 3))
 
 
 def test_shuffle_channels():
-    assert pad_transpose.shuffle_groups(np.arange(6), axis=0, groups=2).tolist() == [0, 3, 1, 4, 2, 5]
+    assert pad_transpose.shuffle_channels(np.arange(6), axis=0, groups=2).tolist() == [0, 3, 1, 4, 2, 5]
     with pytest.raises(InputError):
-        pad_transpose.shuffle_groups(np.arange(6), axis=0, groups=4)
+        pad_transpose.shuffle_channels(np.arange(6), axis=0, groups=4)
 
 
 def test_outputs_that_are_numbered_in_brackets_are_compared():

@@ -13,7 +13,7 @@ import specgate
 from specgate.errors import InputError, NoKernel
 from specgate.execution import kernels
 from specgate.execution.kernels import is_carried, register_kernel
-from specgate.execution.kernels.cast import convert, convert_both
+from specgate.execution.kernels.cast import convert, convert_promote_types
 from specgate.execution.kernels.narrow_types import round_to_narrow, widen_array
 from specgate.execution.types import integer_range, is_narrow, numpy_type
 from specgate.spec.tables import dialect
@@ -143,13 +143,13 @@ def test_nan_is_kept_in_types_that_have_it(dtype):
 )  # fmt: skip
 def test_promotion_to_a_common_type(item, other, common):
     for pair in ((item, other), (other, item)):
-        result = convert_both(*(np.ones(2, kind) for kind in pair), scalars_follow=False)
+        result = convert_promote_types(*(np.ones(2, kind) for kind in pair), scalars_follow=False)
         assert [array.dtype for array in result] == [np.dtype(common)] * 2
 
 
 def test_promotion_without_a_common_integer_type_is_rejected():
     with pytest.raises(InputError, match="output type for values that are not integers"):
-        convert_both(np.ones(2, "u8"), np.ones(2, "i1"), scalars_follow=False)
+        convert_promote_types(np.ones(2, "u8"), np.ones(2, "i1"), scalars_follow=False)
 
 
 @pytest.mark.parametrize("name", ["i4", "u2", "f8e4m3", "f8e8m0"])

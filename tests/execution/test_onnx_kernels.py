@@ -19,27 +19,27 @@ NAN = np.array([1, np.nan, 3], np.float32)
 @pytest.mark.parametrize(
     ("name", "arrays", "arguments", "message"),
     [
-        ("slices_at", [MATRIX, np.array([3])], {"axis": 1}, "index 3 is out of range for size 3"),
-        ("elements_at", [MATRIX, np.array([0])], {"axis": 0}, "do not match data"),
-        ("tuples_at", [MATRIX, np.zeros((1, 3), np.int64)], {}, "tuples of 3 numbers"),
+        ("gather_slices", [MATRIX, np.array([3])], {"axis": 1}, "index 3 is out of range for size 3"),
+        ("gather_elements_along", [MATRIX, np.array([0])], {"axis": 0}, "do not match data"),
+        ("gather_nd_slices", [MATRIX, np.zeros((1, 3), np.int64)], {}, "tuples of 3 numbers"),
         ("scatter_elements", [ROW, np.array([0]), ROW], {"axis": 0}, "updates"),
-        ("scatter_tuples", [ROW, np.array([[4]]), ROW[:1]], {}, "out of range for size 3"),
+        ("scatter_nd", [ROW, np.array([[4]]), ROW[:1]], {}, "out of range for size 3"),
         ("slice_between", [ROW, [0], [1, 2]], {}, "expected 1 ends"),
         ("slice_between", [ROW, [0], [2], [0], [0]], {}, "steps other than 0"),
         ("tile_by", [ROW, np.array([-1])], {}, "repeats of at least 0"),
         ("split_along", [ROW, [1, 1]], {"axis": 0, "parts": 2}, "add up to 3"),
         ("reshape", [ROW, np.array([2, -1])], {}, "cannot have the shape"),
         ("transpose", [MATRIX], {"order": [0, 0]}, "permutation of 2 dimensions"),
-        ("insert_dimensions", [ROW, np.array([0, 0])], {}, "distinct axes"),
+        ("unsqueeze", [ROW, np.array([0, 0])], {}, "distinct axes"),
         ("expand", [ROW, np.array([2])], {}, "cannot be broadcast"),
-        ("matrix_product", [MATRIX, MATRIX], {}, "cannot be multiplied"),
+        ("matmul", [MATRIX, MATRIX], {}, "cannot be multiplied"),
         ("scaled_matrix_product", [MATRIX, MATRIX.T, ROW], {}, "does not broadcast"),
         ("reduce_dimensions", [ROW, [1]], {"function": "SUM", "keep": True}, "axis 1 is out of range"),
         ("softmax_along", [ROW], {"axis": 1, "to_end": True}, "axis 1 is out of range"),
         ("clip_between", [ROW, np.zeros(2, np.float32)], {}, "expected a bound of one float32"),
         ("pad_ends", [ROW, [-2, -2]], {"mode": "constant"}, "at most the existing elements"),
         ("quantize_by_axis", [MATRIX, ROW[:2]], {"axis": 1}, "per-axis scales"),
-        ("average_windows", [MATRIX[np.newaxis]], {"window": [5]}, "exceeds the padded input size 3"),
+        ("average_pool_nd", [MATRIX[np.newaxis]], {"window": [5]}, "exceeds the padded input size 3"),
     ],
 )
 def test_invalid_arguments_are_rejected(name, arrays, arguments, message):
@@ -48,7 +48,7 @@ def test_invalid_arguments_are_rejected(name, arrays, arguments, message):
 
 
 def test_nan_is_kept():
-    largest, places = find_kernel("largest_of_windows")(NAN.reshape(1, 1, 3), window=[2], pads=[0, 1])
+    largest, places = find_kernel("max_pool_nd")(NAN.reshape(1, 1, 3), window=[2], pads=[0, 1])
     assert np.isnan(largest[0, 0, :2]).all()
     assert places.tolist() == [[[1, 1, 2]]]
     assert np.isnan(find_kernel("relu")(NAN, keep_nan=True)).tolist() == [False, True, False]
@@ -59,7 +59,7 @@ def test_nan_is_kept():
 
 def test_oversized_window_gives_an_empty_output():
     rows = np.ones((1, 2, 4), np.float32)
-    for name, more in (("average_windows", {}), ("largest_of_windows", {}), ("norm_of_windows", {"p": 2})):
+    for name, more in (("average_pool_nd", {}), ("max_pool_nd", {}), ("lp_pool_nd", {"p": 2})):
         onnx_model = find_kernel(name)(rows, window=[5], strides=[2], **more)
         assert (onnx_model[0] if isinstance(onnx_model, tuple) else onnx_model).shape == (1, 2, 0)
     assert find_kernel("convolve")(rows, np.ones((3, 2, 5), np.float32), strides=[2]).shape == (1, 3, 0)
@@ -73,12 +73,12 @@ def test_reductions_of_empty_dimensions():
     assert entries == {"SUM": [0, 0], "MULTIPLY": [1, 1]}
     assert find_kernel("reduce_dimensions")(none, [1], function="MAX", keep=False).tolist() == [-np.inf, -np.inf]
     assert find_kernel("tile_by")(MATRIX, np.array([0, 2])).shape == (0, 6)
-    values, places = find_kernel("top_elements")(ROW, 0, axis=0)
+    values, places = find_kernel("top_k_along")(ROW, 0, axis=0)
     assert (values.shape, places.shape) == ((0,), (0,))
 
 
 def test_ceil_windows_must_start_inside_the_input():
-    result = find_kernel("average_windows")(ROW.reshape(1, 1, 3), window=[2], strides=[2], pads=[0, 2], ceil=True)
+    result = find_kernel("average_pool_nd")(ROW.reshape(1, 1, 3), window=[2], strides=[2], pads=[0, 2], ceil=True)
     assert result.tolist() == [[[0.5, 2]]]
 
 
@@ -127,9 +127,9 @@ def test_integer_norm_does_not_overflow():
 
 def test_valid_padding_uses_complete_windows_only():
     rows = np.arange(16, dtype=np.float32).reshape(1, 1, 16)
-    largest, _ = find_kernel("largest_of_windows")(rows, window=[3], strides=[7], auto_pad="VALID", ceil=True)
+    largest, _ = find_kernel("max_pool_nd")(rows, window=[3], strides=[7], auto_pad="VALID", ceil=True)
     assert largest.tolist() == [[[2, 9]]]
-    least, _ = find_kernel("largest_of_windows")(rows, window=[20], strides=[5], auto_pad="VALID", ceil=True)
+    least, _ = find_kernel("max_pool_nd")(rows, window=[20], strides=[5], auto_pad="VALID", ceil=True)
     assert least.shape == (1, 1, 0)
 
 
@@ -140,13 +140,13 @@ def test_positive_and_negative_pads_can_be_combined():
 
 def test_transposed_convolution_gaps_add_no_nan():
     filters = np.array([[[np.inf, 1]]], np.float32)
-    onnx_model = find_kernel("convolve_transposed")(np.ones((1, 1, 2), np.float32), filters, strides=[3])
+    onnx_model = find_kernel("conv_transpose")(np.ones((1, 1, 2), np.float32), filters, strides=[3])
     assert onnx_model.tolist() == [[[np.inf, 1, 0, np.inf, 1]]]
 
 
 def test_transposed_convolution_without_channels_is_the_bias():
     nothing, filters = np.zeros((1, 0, 3), np.float32), np.zeros((0, 2, 2), np.float32)
-    onnx_model = find_kernel("convolve_transposed")(nothing, filters, np.array([1, 2], np.float32))
+    onnx_model = find_kernel("conv_transpose")(nothing, filters, np.array([1, 2], np.float32))
     assert onnx_model.tolist() == [[[1] * 4, [2] * 4]]
 
 
@@ -159,7 +159,7 @@ def test_integers_are_scaled_by_any_number():
 def test_batch_statistics_of_an_empty_batch_are_nan():
     array = np.ones(1, np.float32)
     nothing = np.zeros((0, 1, 2), np.float32)
-    normalized, mean, variance, *used = find_kernel("normalize_batch")(
+    normalized, mean, variance, *used = find_kernel("batch_normalization")(
         nothing, array, array, array, array, epsilon=0.1, momentum=0.5, training=True
     )
     assert normalized.shape == nothing.shape
@@ -185,7 +185,7 @@ def test_numbers_are_floats_and_outputs_arrays(operator, attributes):
 def test_huge_strides_and_dilations_with_a_single_window(huge):
     rows = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
     steps = {"strides": [huge], "dilations": [huge]}
-    for name, more in (("average_windows", {}), ("largest_of_windows", {}), ("norm_of_windows", {"p": 2})):
+    for name, more in (("average_pool_nd", {}), ("max_pool_nd", {}), ("lp_pool_nd", {"p": 2})):
         onnx_model = find_kernel(name)(rows + 1, window=[1], **steps, **more)
         assert np.asarray(onnx_model[0] if isinstance(onnx_model, tuple) else onnx_model).tolist() == [[[1]]]
     assert find_kernel("convolve")(rows + 1, np.ones((1, 1, 1), np.float32), **steps).tolist() == [[[1]]]
@@ -200,24 +200,24 @@ def test_convolution_of_an_empty_input_multiplies_padding():
 
 def test_transposed_convolution_of_an_empty_batch_has_a_shape():
     nothing, filters = np.zeros((0, 1, 3, 0), np.float32), np.ones((1, 2, 2, 3), np.float32)
-    assert find_kernel("convolve_transposed")(nothing, filters).shape == (0, 2, 4, 2)
+    assert find_kernel("conv_transpose")(nothing, filters).shape == (0, 2, 4, 2)
     with pytest.raises(InputError, match="no input gives"):
-        find_kernel("convolve_transposed")(nothing, filters, pads=[0, 2, 0, 1])
+        find_kernel("conv_transpose")(nothing, filters, pads=[0, 2, 0, 1])
 
 
 def test_max_pool_windows_in_padding_are_masked():
-    for result in find_kernel("largest_of_windows")(np.zeros((1, 1, 0), np.float32), window=[2], pads=[1, 2]):
+    for result in find_kernel("max_pool_nd")(np.zeros((1, 1, 0), np.float32), window=[2], pads=[1, 2]):
         assert result.shape == (1, 1, 2)
         assert np.ma.getmaskarray(result).all()
 
 
 def test_gather_nd_without_tuples_is_empty():
-    result = find_kernel("tuples_at")(np.zeros((0, 3)), np.zeros((0, 2, 1), np.int64), batch_dimensions=1)
+    result = find_kernel("gather_nd_slices")(np.zeros((0, 3)), np.zeros((0, 2, 1), np.int64), batch_dimensions=1)
     assert result.shape == (0, 2)
 
 
 def test_layer_statistics_of_empty_rows_are_nan():
-    _, mean, deviation = find_kernel("normalize_layer")(
+    _, mean, deviation = find_kernel("layer_normalization")(
         np.zeros((1, 0)), np.ones(1), axis=1, epsilon=0.1, statistics=np.dtype(np.float32)
     )
     assert np.isnan([mean, deviation]).all()
@@ -225,19 +225,19 @@ def test_layer_statistics_of_empty_rows_are_nan():
 
 def test_huge_window_gives_an_empty_output():
     rows = np.ones((1, 1, 4), np.float32)
-    onnx_model = find_kernel("average_windows")(rows, window=[2**62], strides=[2**62])
+    onnx_model = find_kernel("average_pool_nd")(rows, window=[2**62], strides=[2**62])
     assert onnx_model.shape == (1, 1, 0)
 
 
 def test_scatter_nd_with_empty_tuples_updates_everything():
     nowhere, updates = np.zeros((2, 0), np.int64), np.stack([ROW + 1, ROW + 2])
-    assert find_kernel("scatter_tuples")(ROW, nowhere[:1], updates[:1]).tolist() == [1, 2, 3]
-    assert find_kernel("scatter_tuples")(ROW, nowhere, updates, reduction="add").tolist() == [3, 6, 9]
+    assert find_kernel("scatter_nd")(ROW, nowhere[:1], updates[:1]).tolist() == [1, 2, 3]
+    assert find_kernel("scatter_nd")(ROW, nowhere, updates, reduction="add").tolist() == [3, 6, 9]
 
 
 def test_axes_may_be_a_scalar() -> None:
-    assert find_kernel("insert_dimensions")(ROW, np.array(-1)).shape == (3, 1)
-    assert find_kernel("remove_dimensions")(ROW.reshape(3, 1), np.array(1)).shape == (3,)
+    assert find_kernel("unsqueeze")(ROW, np.array(-1)).shape == (3, 1)
+    assert find_kernel("squeeze")(ROW.reshape(3, 1), np.array(1)).shape == (3,)
 
 
 def test_a_norm_of_order_0_is_a_power_of_infinity() -> None:

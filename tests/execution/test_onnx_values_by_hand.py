@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.attention import attend, filter_causally
-from specgate.execution.kernels.cast import cast_elements, reinterpret_bits
-from specgate.execution.kernels.fft import cosine_window, transform_axis
-from specgate.execution.kernels.fill import keep_triangle, sizes_between
-from specgate.execution.kernels.grid_sample import sample_places
-from specgate.execution.kernels.matmul import determinants
+from specgate.execution.kernels.attention import attend, causal_conv_with_state
+from specgate.execution.kernels.cast import bit_cast, cast_elements
+from specgate.execution.kernels.fft import cosine_window, dft_along
+from specgate.execution.kernels.fill import shape_between, trilu
+from specgate.execution.kernels.grid_sample import grid_sample
+from specgate.execution.kernels.matmul import determinant
 from specgate.execution.kernels.narrow_types import codes_of, numbers_of
-from specgate.execution.kernels.quantize import dequantize_by_axis, quantize_by_axis, quantize_over_range
-from specgate.execution.kernels.quantized_conv_matmul import integer_product, integer_windows, quantized_product
-from specgate.execution.kernels.random import draw_normal, draw_truths, drop_out
+from specgate.execution.kernels.quantize import dequantize_by_axis, dynamic_quantize_linear, quantize_by_axis
+from specgate.execution.kernels.quantized_conv_matmul import conv_integer, matmul_integer, qlinear_matmul
+from specgate.execution.kernels.random import bernoulli, dropout, random_normal
 from specgate.execution.kernels.resize import resize
 from specgate.execution.kernels.rnn_networks import functions_of, run_gru, run_lstm, run_rnn
-from specgate.execution.kernels.slice import centre, choose, place_again, write_into_buffer
-from specgate.execution.kernels.softmax import likelihood_loss
-from specgate.execution.kernels.sort import distinct_along
+from specgate.execution.kernels.slice import center_crop_pad, compress, max_unpool, tensor_scatter
+from specgate.execution.kernels.softmax import negative_log_likelihood_loss
+from specgate.execution.kernels.sort import unique_along
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="NARROW TYPES ARE NOT TESTED: pip install ml-dtypes")
 INT4, E4M3, E5M2 = (np.dtype(getattr(ml_dtypes, name)) for name in ("int4", "float8_e4m3fn", "float8_e5m2"))
@@ -68,11 +68,11 @@ def test_casts_to_float8e8m0_round_by_mode_and_support_nan():
 
 
 def test_bitcast():
-    assert reinterpret_bits(floats(1.0), to=np.dtype("u4")).tolist() == [0x3F800000]
-    assert show(reinterpret_bits(np.array([-1, 7], INT4), to=np.dtype(ml_dtypes.uint4))) == [15, 7]
-    assert show(reinterpret_bits(np.array([0, 1, 2], "u1"), to=np.dtype(bool))) == [False, True, None]
+    assert bit_cast(floats(1.0), to=np.dtype("u4")).tolist() == [0x3F800000]
+    assert show(bit_cast(np.array([-1, 7], INT4), to=np.dtype(ml_dtypes.uint4))) == [15, 7]
+    assert show(bit_cast(np.array([0, 1, 2], "u1"), to=np.dtype(bool))) == [False, True, None]
     with pytest.raises(InputError, match="different numbers of bits"):
-        reinterpret_bits(floats(1.0), to=np.dtype("u2"))
+        bit_cast(floats(1.0), to=np.dtype("u2"))
 
 
 @pytest.mark.parametrize("name", ["int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float8_e5m2"])
@@ -93,69 +93,67 @@ def test_narrow_types_quantize_and_dequantize():
 
 def test_long_integer_products_are_exact():
     a, b = np.full((1, 5000), 255, np.uint8), np.full((5000, 2), -128, np.int8)
-    assert integer_product(a, b, b_zero=np.array([0, 127], np.int8)).tolist() == [[-163200000, -325125000]]
-    rows = integer_product(np.array([[3], [5]], "u1"), np.array([[2]], "u1"), np.array([1, 2], "u1"))
+    assert matmul_integer(a, b, b_zero=np.array([0, 127], np.int8)).tolist() == [[-163200000, -325125000]]
+    rows = matmul_integer(np.array([[3], [5]], "u1"), np.array([[2]], "u1"), np.array([1, 2], "u1"))
     assert rows.tolist() == [[4], [6]]
     with pytest.raises(InputError, match="cannot be multiplied"):
-        integer_product(a, a)
+        matmul_integer(a, a)
     item, none = np.array(1, np.float32), np.array(0, np.uint8)
-    array = quantized_product(
-        a[:, :1], item, none, np.array([[1, 9]], "u1"), np.array(0.5, np.float32), none, item, none
-    )
+    array = qlinear_matmul(a[:, :1], item, none, np.array([[1, 9]], "u1"), np.array(0.5, np.float32), none, item, none)
     assert array.tolist() == [[128, 255]]  # 127.5 rounds to even, and 1147.5 is clamped
 
 
 def test_padding_of_integer_convolutions_is_the_zero_point():
     x, w = np.full((1, 1, 2), 7, np.uint8), np.ones((1, 1, 2), np.int8)
-    assert integer_windows(x, w, np.array(5, np.uint8), pads=[1, 1]).tolist() == [[[2, 4, 2]]]
+    assert conv_integer(x, w, np.array(5, np.uint8), pads=[1, 1]).tolist() == [[[2, 4, 2]]]
 
 
 def test_dynamic_quantization_computes_scale_and_zero_point():
-    y, scale, zero = quantize_over_range(floats(-1, 0, 4.1))
+    y, scale, zero = dynamic_quantize_linear(floats(-1, 0, 4.1))
     assert (y.tolist(), scale.tolist(), zero.tolist()) == ([0, 50, 255], np.float32(5.1 / 255), 50)
-    y, scale, zero = quantize_over_range(floats(0, 0))
+    y, scale, zero = dynamic_quantize_linear(floats(0, 0))
     assert (show(y), scale.tolist(), np.ma.is_masked(zero)) == ([None, None], 0, True)
 
 
 def test_dynamic_quantization_saturates_after_rounding():
-    y, scale, zero = quantize_over_range(floats(-1.5, 0, 253.5))
+    y, scale, zero = dynamic_quantize_linear(floats(-1.5, 0, 253.5))
     assert (y.tolist(), scale.tolist(), zero.tolist()) == ([0, 2, 255], 1, 2)  # 253.5 goes to 254, and 256 is held
 
 
 def test_tensor_scatter_is_linear_or_circular():
     buffer, update = np.arange(4.0).reshape(1, 4, 1), np.array([[[7.0], [8.0]]])
-    around = write_into_buffer(buffer, update, np.array([3]), axis=1, mode="circular")
+    around = tensor_scatter(buffer, update, np.array([3]), axis=1, mode="circular")
     assert around.reshape(-1).tolist() == [8, 1, 2, 7]
     with pytest.raises(InputError, match="do not fit"):
-        write_into_buffer(buffer, update, np.array([3]), axis=1)
+        tensor_scatter(buffer, update, np.array([3]), axis=1)
 
 
 def test_center_crop_pad_compress_trilu_shape_and_max_unpool():
-    assert centre(np.arange(5), np.array([2])).tolist() == [1, 2]
-    assert centre(np.arange(1, 3), np.array([5])).tolist() == [0, 1, 2, 0, 0]
-    assert choose(np.arange(6).reshape(3, 2), np.array([True, False, True]), axis=0).tolist() == [[0, 1], [4, 5]]
+    assert center_crop_pad(np.arange(5), np.array([2])).tolist() == [1, 2]
+    assert center_crop_pad(np.arange(1, 3), np.array([5])).tolist() == [0, 1, 2, 0, 0]
+    assert compress(np.arange(6).reshape(3, 2), np.array([True, False, True]), axis=0).tolist() == [[0, 1], [4, 5]]
     with pytest.raises(NoKernel, match="beyond the last slice"):
-        choose(np.arange(2), np.array([False, False, True]))
-    assert keep_triangle(np.ones((2, 3)), np.array(1), upper=False).tolist() == [[1, 1, 0], [1, 1, 1]]
-    assert sizes_between(np.zeros((2, 3, 4)), start=-2, end=9).tolist() == [3, 4]
-    placed = place_again(floats(9).reshape(1, 1, 1), np.array([[[1]]]), np.array([1, 1, 3]), window=[2])
+        compress(np.arange(2), np.array([False, False, True]))
+    assert trilu(np.ones((2, 3)), np.array(1), upper=False).tolist() == [[1, 1, 0], [1, 1, 1]]
+    assert shape_between(np.zeros((2, 3, 4)), start=-2, end=9).tolist() == [3, 4]
+    placed = max_unpool(floats(9).reshape(1, 1, 1), np.array([[[1]]]), np.array([1, 1, 3]), window=[2])
     assert placed.reshape(-1).tolist() == [0, 9, 0]
 
 
 def test_distinct_elements_keep_their_order_and_slices_theirs():
-    values, begins, places, counts = distinct_along(floats(2, 1, 1, 3, 2, -0.0, 0), in_order=False)
+    values, begins, places, counts = unique_along(floats(2, 1, 1, 3, 2, -0.0, 0), in_order=False)
     assert values.tolist() == [2, 1, 3, 0]
     assert (begins.tolist(), places.tolist(), counts.tolist()) == ([0, 1, 3, 5], [0, 1, 1, 2, 0, 3, 3], [2, 2, 1, 2])
-    assert distinct_along(np.array([[2, 1, 2], [0, 0, 0]]), axis=-1, in_order=True)[0].tolist() == [[1, 2], [0, 0]]
-    assert distinct_along(np.array(["b", "a", "b"], object), in_order=True)[0].tolist() == ["a", "b"]
+    assert unique_along(np.array([[2, 1, 2], [0, 0, 0]]), axis=-1, in_order=True)[0].tolist() == [[1, 2], [0, 0]]
+    assert unique_along(np.array(["b", "a", "b"], object), in_order=True)[0].tolist() == ["a", "b"]
 
 
 def test_random_numbers_match_the_documented_generator():
     state = np.random.RandomState(5)
     expected = state.standard_normal((2, 3)).astype(np.float32)
-    assert (draw_normal(shape=[2, 3], seed=5.9) == expected).all()
-    assert draw_truths(floats(0, 1, 0, 1)).tolist() == [0, 1, 0, 1]
-    result, kept = drop_out(np.ones(1000, np.float32), np.array(0.75), np.array(True), seed=1)
+    assert (random_normal(shape=[2, 3], seed=5.9) == expected).all()
+    assert bernoulli(floats(0, 1, 0, 1)).tolist() == [0, 1, 0, 1]
+    result, kept = dropout(np.ones(1000, np.float32), np.array(0.75), np.array(True), seed=1)
     assert set(result.tolist()) == {0.0, 4.0}
     assert (result != 0).tolist() == kept.tolist()
     assert 200 < kept.sum() < 300
@@ -217,8 +215,8 @@ def test_resize_keeps_the_aspect_ratio_on_request():
 
 def test_one_dimensional_grid_sample():
     data, grid = floats(1, 3).reshape(1, 1, 2), floats(-1, 0, 2).reshape(1, 3, 1)
-    assert sample_places(data, grid, align_corners=1).reshape(-1).tolist() == [1, 2, 1.5]
-    assert sample_places(data, grid, align_corners=1, padding="border").reshape(-1).tolist() == [1, 2, 3]
+    assert grid_sample(data, grid, align_corners=1).reshape(-1).tolist() == [1, 2, 1.5]
+    assert grid_sample(data, grid, align_corners=1, padding="border").reshape(-1).tolist() == [1, 2, 3]
 
 
 def test_fully_masked_queries_give_zeros():
@@ -234,7 +232,7 @@ def test_fully_masked_queries_give_zeros():
 
 def test_causal_convolution_keeps_past_state():
     x, w = floats(1, 2, 3).reshape(1, 1, 3), floats(1, 10).reshape(1, 1, 2)
-    y, state = filter_causally(x, w, past=floats(5).reshape(1, 1, 1))
+    y, state = causal_conv_with_state(x, w, past=floats(5).reshape(1, 1, 1))
     assert (y.reshape(-1).tolist(), state.reshape(-1).tolist()) == ([15, 21, 32], [3])
 
 
@@ -243,27 +241,27 @@ def test_windows_and_transforms():
     assert cosine_window(np.array(4), periodic=True, **half).tolist() == pytest.approx([0, 0.5, 1, 0.5])
     assert cosine_window(np.array(3), periodic=False, dtype=np.dtype("i4"), **half).tolist() == [0, 1, 0]
     signal = floats(1, 2, 3, 4).reshape(4, 1)
-    existing = transform_axis(signal, onesided=1)
+    existing = dft_along(signal, onesided=1)
     assert existing.shape == (3, 2)
-    assert transform_axis(existing, np.array(4), inverse=1, onesided=1).reshape(-1).tolist() == pytest.approx(
-        [1, 2, 3, 4]
-    )
+    assert dft_along(existing, np.array(4), inverse=1, onesided=1).reshape(-1).tolist() == pytest.approx([1, 2, 3, 4])
 
 
 def test_the_determinant_of_a_matrix_with_nan_is_nan():
     """Also if elimination first meets a column of zeros."""
     singular = floats(0, np.nan, 0, 1).reshape(2, 2)
-    array = determinants(np.stack([singular, floats(1, 2, 3, 4).reshape(2, 2)]))
+    array = determinant(np.stack([singular, floats(1, 2, 3, 4).reshape(2, 2)]))
     assert np.isnan(array[0])
     assert array[1] == pytest.approx(-2)
-    assert np.isnan(determinants(singular))
+    assert np.isnan(determinant(singular))
 
 
 def test_losses_skip_the_ignored_index():
     logs, weights = np.log(floats(0.5, 0.5, 0.25, 0.75).reshape(2, 2)), floats(1, 3)
-    assert likelihood_loss(logs, np.array([0, 1]), weights) == pytest.approx((np.log(2) - 3 * np.log(0.75)) / 4)
-    assert likelihood_loss(logs, np.array([0, -9]), ignored=-9, reduction="none").tolist() == pytest.approx(
-        [np.log(2), 0]
+    assert negative_log_likelihood_loss(logs, np.array([0, 1]), weights) == pytest.approx(
+        (np.log(2) - 3 * np.log(0.75)) / 4
     )
+    assert negative_log_likelihood_loss(
+        logs, np.array([0, -9]), ignored=-9, reduction="none"
+    ).tolist() == pytest.approx([np.log(2), 0])
     with pytest.raises(InputError, match="labels below 2"):
-        likelihood_loss(logs, np.array([0, 2]))
+        negative_log_likelihood_loss(logs, np.array([0, 2]))

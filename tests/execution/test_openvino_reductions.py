@@ -15,14 +15,14 @@ from specgate.execution.kernels.activation import (
 )
 from specgate.execution.kernels.cast import convert
 from specgate.execution.kernels.normalization import (
-    normalize_along,
-    normalize_channels,
-    normalize_groups,
-    normalize_neighbourhoods,
-    normalize_squares,
+    batch_norm_inference,
+    group_normalization,
+    lrn,
+    mvn,
+    normalize_l2,
 )
 from specgate.execution.kernels.quantize import fake_quantize
-from specgate.execution.kernels.reshape import drop_ones, reshape_by_pattern, sizes_of
+from specgate.execution.kernels.reshape import reshape_by_pattern, squeeze_ones, tensor_shape
 
 PAIRS = np.array([[1, 3], [5, 5]], np.float32)
 
@@ -88,59 +88,59 @@ def test_per_channel_slopes_precede_broadcasting():
 
 @pytest.mark.parametrize(("inside", "expected"), [(True, [[-0.5, 0.5], [0, 0]]), (False, [[-0.25, 0.25], [0, 0]])])
 def test_normalize_along(inside, expected):
-    assert normalize_along(PAIRS, indices(-1), first=0, epsilon=3.0, inside=inside).tolist() == expected
+    assert mvn(PAIRS, indices(-1), first=0, epsilon=3.0, inside=inside).tolist() == expected
 
 
 def test_normalize_along_from_a_dimension_on():
-    assert normalize_along(PAIRS, first=1, epsilon=3.0, use_variance=False).tolist() == [[-1, 1], [0, 0]]
-    assert normalize_along(PAIRS, first=2, epsilon=3.0).tolist() == [[0, 0], [0, 0]]
-    assert normalize_along(PAIRS[:0], first=0, epsilon=3.0).shape == (0, 2)
+    assert mvn(PAIRS, first=1, epsilon=3.0, use_variance=False).tolist() == [[-1, 1], [0, 0]]
+    assert mvn(PAIRS, first=2, epsilon=3.0).tolist() == [[0, 0], [0, 0]]
+    assert mvn(PAIRS[:0], first=0, epsilon=3.0).shape == (0, 2)
 
 
 def test_normalize_squares():
     x = np.array([[1, 1], [3, 4]], np.float32)
-    assert normalize_squares(x, indices(1), epsilon=2.0).tolist()[0] == [0.5, 0.5]
-    assert normalize_squares(x, indices(1), epsilon=4.0, largest=True).tolist() == pytest.approx(
+    assert normalize_l2(x, indices(1), epsilon=2.0).tolist()[0] == [0.5, 0.5]
+    assert normalize_l2(x, indices(1), epsilon=4.0, largest=True).tolist() == pytest.approx(
         np.array([[0.5, 0.5], [0.6, 0.8]])
     )
-    assert normalize_squares(x, indices(), epsilon=0.0).tolist() == [[1, 1], [1, 1]]
+    assert normalize_l2(x, indices(), epsilon=0.0).tolist() == [[1, 1], [1, 1]]
 
 
 def test_normalize_groups():
     x = np.array([[1, 3, 5, 5]], np.float32)
     scale, bias = np.array([1, 2, 3, 4], np.float32), np.array([0, 1, 2, 3], np.float32)
-    assert normalize_groups(x, scale, bias, groups=2, epsilon=3.0).tolist() == [[-0.5, 2, 2, 3]]
-    whole = normalize_groups(x, scale, bias, groups=1, epsilon=0.25)
+    assert group_normalization(x, scale, bias, groups=2, epsilon=3.0).tolist() == [[-0.5, 2, 2, 3]]
+    whole = group_normalization(x, scale, bias, groups=1, epsilon=0.25)
     assert whole[0, 2:].tolist() == pytest.approx([2 + 3 * 1.5 / 3**0.5, 3 + 4 * 1.5 / 3**0.5])
 
 
 @pytest.mark.parametrize(("groups", "size"), [(3, 4), (0, 4), (2, 3)])
 def test_indivisible_groups_are_rejected(groups, size):
     with pytest.raises(InputError, match="normalization"):
-        normalize_groups(number(1, 1, 4), number(1, size), number(1, size), groups=groups, epsilon=1.0)
+        group_normalization(number(1, 1, 4), number(1, size), number(1, size), groups=groups, epsilon=1.0)
 
 
 def test_batch_norm_inference():
     lists = (np.array(values, np.float32) for values in ([1, 2], [0, 1], [1, 2], [3, 0]))
-    array = normalize_channels(np.array([[1, 2], [3, 4]], np.float32), *lists, epsilon=1.0)
+    array = batch_norm_inference(np.array([[1, 2], [3, 4]], np.float32), *lists, epsilon=1.0)
     assert array.tolist() == [[0, 1], [1, 5]]
 
 
 @pytest.mark.parametrize(("size", "expected"), [(1, [1, 4, 9]), (2, [5, 14, 13]), (3, [5, 14, 13]), (5, [14, 14, 14])])
 def test_lrn(size, expected):
     x = np.array([[1, 2, 3]], np.float32)
-    result = normalize_neighbourhoods(x, indices(1), alpha=float(size), beta=1.0, bias=0.0, size=size)
+    result = lrn(x, indices(1), alpha=float(size), beta=1.0, bias=0.0, size=size)
     assert (x / result)[0].tolist() == pytest.approx(expected)
 
 
 def test_lrn_over_two_dimensions():
-    array = normalize_neighbourhoods(number(1, 3, 3), indices(0, -1), alpha=9.0, beta=1.0, bias=0.0, size=3)
+    array = lrn(number(1, 3, 3), indices(0, -1), alpha=9.0, beta=1.0, bias=0.0, size=3)
     assert (1 / array).tolist() == pytest.approx(np.array([[4, 6, 4], [6, 9, 6], [4, 6, 4]]))
 
 
 def test_lrn_requires_a_size():
     with pytest.raises(InputError, match="expected a size of at least 1, found 0"):
-        normalize_neighbourhoods(PAIRS, indices(1), alpha=1.0, beta=1.0, bias=1.0, size=0)
+        lrn(PAIRS, indices(1), alpha=1.0, beta=1.0, bias=1.0, size=0)
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ def test_patterns_without_a_shape(shape, pattern, copy):
     ("axes", "expected"), [(None, (2,)), ((), (2,)), ((0,), (2, 1)), ((1,), (1, 2, 1)), ((1, -1), (1, 2))]
 )
 def test_squeeze(axes, expected):
-    assert drop_ones(np.zeros((1, 2, 1)), None if axes is None else indices(*axes)).shape == expected
+    assert squeeze_ones(np.zeros((1, 2, 1)), None if axes is None else indices(*axes)).shape == expected
 
 
 @pytest.mark.parametrize(("narrow", "dtype"), [(True, np.int32), (False, np.int64)])
 def test_shape_of(narrow, dtype):
-    result = sizes_of(np.zeros((2, 0, 3)), int32_output=narrow)
+    result = tensor_shape(np.zeros((2, 0, 3)), int32_output=narrow)
     assert (result.dtype, result.tolist()) == (dtype, [2, 0, 3])
-    assert sizes_of(np.zeros(()), int32_output=narrow).shape == (0,)
+    assert tensor_shape(np.zeros(()), int32_output=narrow).shape == (0,)
 
 
 def test_fake_quantize():

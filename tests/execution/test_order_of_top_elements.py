@@ -12,7 +12,7 @@ ROW = np.array([5, 3, 1, 2, 5, 5], np.int32)
 
 
 def _make(**more):
-    values, places = find_kernel("top_elements")(ROW, 4, axis=0, **more)
+    values, places = find_kernel("top_k_along")(ROW, 4, axis=0, **more)
     return np.ma.filled(values, -1).tolist(), np.ma.filled(places, -1).tolist()
 
 
@@ -33,14 +33,14 @@ def test_sorting_by_index_masks_everything_if_a_tie_is_cut():
 
 def test_unsorted_results_are_masked_except_a_single_value():
     assert _make(order="none") == ([-1] * 4, [-1] * 4)
-    values, places = find_kernel("top_elements")(ROW, 1, axis=0, order="none")
+    values, places = find_kernel("top_k_along")(ROW, 1, axis=0, order="none")
     assert (values.tolist(), places.tolist()) == ([5], [None])
 
 
 def test_indices_are_int32_on_request():
-    assert find_kernel("top_elements")(ROW, 1, axis=0, int32_indices=True)[1].dtype == np.int32
-    assert find_kernel("top_elements")(ROW, 0, axis=0, int32_indices=True)[1].dtype == np.int32
-    assert find_kernel("top_elements")(ROW, 1, axis=0)[1].dtype == np.int64
+    assert find_kernel("top_k_along")(ROW, 1, axis=0, int32_indices=True)[1].dtype == np.int32
+    assert find_kernel("top_k_along")(ROW, 0, axis=0, int32_indices=True)[1].dtype == np.int32
+    assert find_kernel("top_k_along")(ROW, 1, axis=0)[1].dtype == np.int64
 
 
 def test_an_unknown_order_is_rejected():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.detection import boxes_of_lists, boxes_of_sizes
+from specgate.execution.kernels.detection import prior_box, prior_box_clustered
 
 GRID, IMAGE = np.array([2, 3]), np.array([20, 60])
 #: The points of that grid, spread over that image.
@@ -26,7 +26,7 @@ def around(x: float, y: float, wide: float, high: float) -> tuple[float, float, 
 
 
 def sizes(**options: Any) -> np.ndarray:
-    return boxes_of_sizes(GRID, IMAGE, **{"offset": 0.5, **options})
+    return prior_box(GRID, IMAGE, **{"offset": 0.5, **options})
 
 
 def test_boxes_per_size_are_square_mean_and_ratios() -> None:
@@ -67,10 +67,10 @@ def test_fixed_sizes_and_densities() -> None:
 
 
 def test_pairs_of_widths_and_heights() -> None:
-    array = boxes_of_lists(GRID, IMAGE, widths=[4, 6], heights=[2, 8], clip=False, offset=0.5)
+    array = prior_box_clustered(GRID, IMAGE, widths=[4, 6], heights=[2, 8], clip=False, offset=0.5)
     expected = shares([around(x, y, *shape) for x, y in POINTS for shape in ((4, 2), (6, 8))])
     np.testing.assert_allclose(array[0], expected, atol=1e-6)
-    stepped = boxes_of_lists(
+    stepped = prior_box_clustered(
         GRID, IMAGE, widths=[4], heights=[2], clip=True, offset=0.5, step_across=7, step_down=3, step=99
     )
     places = [(x, y) for y in (1.5, 4.5) for x in (3.5, 10.5, 17.5)]
@@ -83,19 +83,19 @@ def test_unspecified_attributes_have_no_kernel() -> None:
     with pytest.raises(NoKernel, match="without a density"):
         sizes(fixed_sizes=[8])
     with pytest.raises(NoKernel, match="without an image"):
-        boxes_of_lists(GRID, offset=0.5)
+        prior_box_clustered(GRID, offset=0.5)
     with pytest.raises(NoKernel, match="a width but no height"):
-        boxes_of_lists(GRID, IMAGE, widths=[1, 2], heights=[1], offset=0.5)
+        prior_box_clustered(GRID, IMAGE, widths=[1, 2], heights=[1], offset=0.5)
 
 
 def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(InputError, match="the grid"):
-        boxes_of_sizes(np.array([-1, 2]), IMAGE, min_sizes=[4], offset=0.5)
+        prior_box(np.array([-1, 2]), IMAGE, min_sizes=[4], offset=0.5)
     with pytest.raises(InputError, match="the image"):
-        boxes_of_lists(GRID, np.array([1, 2, 3]), offset=0.5)
+        prior_box_clustered(GRID, np.array([1, 2, 3]), offset=0.5)
     with pytest.raises(InputError, match="a step of at least 0"):
         sizes(min_sizes=[-4])
     with pytest.raises(InputError, match="variance"):
         sizes(min_sizes=[4], variances=[0.1, 0.2])
     with pytest.raises(InputError):
-        boxes_of_sizes(np.array([2**40, 2**40]), IMAGE, min_sizes=[4], offset=0.5)
+        prior_box(np.array([2**40, 2**40]), IMAGE, min_sizes=[4], offset=0.5)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.contrib_attention import attend_by_projection, attend_packed, attend_quantized
+from specgate.execution.kernels.contrib_attention import multi_head_attention, projected_attention, quantized_attention
 
 BATCH, QUERIES, HEADS, SIZE = 2, 3, 2, 4
 HIDDEN = HEADS * SIZE
@@ -23,7 +23,7 @@ def parts(keys: int = QUERIES) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def ask(*arrays: np.ndarray, **others: Any) -> tuple[np.ndarray, ...]:
-    return attend_packed(*arrays, heads=HEADS, **others)
+    return multi_head_attention(*arrays, heads=HEADS, **others)
 
 
 def buffers(room: int) -> dict[str, Any]:
@@ -59,17 +59,17 @@ def test_past_and_present_share_a_buffer() -> None:
     inputs, weights = numbers(BATCH, QUERIES, 5), numbers(5, 3 * HIDDEN)
     past = numbers(2, BATCH, HEADS, 9, SIZE)
     length = np.array([4], np.int32)
-    array, present = attend_by_projection(inputs, weights, past=past, past_length=length, heads=HEADS, shared=True)
-    plain, joined = attend_by_projection(inputs, weights, past=past[:, :, :, :4], past_length=length, heads=HEADS)
+    array, present = projected_attention(inputs, weights, past=past, past_length=length, heads=HEADS, shared=True)
+    plain, joined = projected_attention(inputs, weights, past=past[:, :, :, :4], past_length=length, heads=HEADS)
     assert present is not None
     assert joined is not None
     assert np.array_equal(array, plain)
     assert np.array_equal(present[:, :, :, :7], joined)
     assert np.array_equal(present[:, :, :, 7:], past[:, :, :, 7:])
     with pytest.raises(InputError, match="length"):
-        attend_by_projection(inputs, weights, past=past, heads=HEADS, shared=True)
+        projected_attention(inputs, weights, past=past, heads=HEADS, shared=True)
     with pytest.raises(NoKernel, match="do_rotary"):
-        attend_by_projection(inputs, weights, heads=HEADS, computed=False)
+        projected_attention(inputs, weights, heads=HEADS, computed=False)
 
 
 def test_square_mask_is_sliced_by_query_and_key_positions() -> None:
@@ -142,10 +142,10 @@ def test_quantized_attention_matches_dequantized_attention(kind, columns) -> Non
     wide = (inputs.astype(np.float32) - 120) * scale
     plain = (weights.astype(np.float32) - points.astype(np.float32)) * scales
     mask = np.array([6, 7], np.int32)
-    result = attend_quantized(
+    result = quantized_attention(
         inputs, weights, bias, scale, scales, mask, zero, points, past, heads=HEADS, causal=True, scale=0.25
     )
-    by_floats = attend_by_projection(wide, plain, bias, mask, past, heads=HEADS, causal=True, scale=0.25)
+    by_floats = projected_attention(wide, plain, bias, mask, past, heads=HEADS, causal=True, scale=0.25)
     for item, other in zip(result, by_floats, strict=True):
         assert item is not None
         assert other is not None
@@ -156,10 +156,10 @@ def test_quantized_attention_rejects_mismatched_arguments() -> None:
     inputs, weights = np.zeros((1, 2, 3), np.uint8), np.zeros((3, 24), np.int8)
     array, bias = np.ones((), np.float32), np.zeros(24, np.float32)
     with pytest.raises(InputError, match="one scale"):
-        attend_quantized(inputs, weights, bias, np.ones(2, np.float32), array, heads=HEADS)
+        quantized_attention(inputs, weights, bias, np.ones(2, np.float32), array, heads=HEADS)
     with pytest.raises(InputError, match="bias"):
-        attend_quantized(inputs, weights, bias[:8], array, array, heads=HEADS)
+        quantized_attention(inputs, weights, bias[:8], array, array, heads=HEADS)
     with pytest.raises(InputError):
-        attend_quantized(inputs, weights, bias, array, np.ones(8, np.float32), heads=HEADS)
+        quantized_attention(inputs, weights, bias, array, np.ones(8, np.float32), heads=HEADS)
     with pytest.raises(NoKernel):
-        attend_quantized(inputs, weights, bias, array, array, heads=HEADS, computed=False)
+        quantized_attention(inputs, weights, bias, array, array, heads=HEADS, computed=False)

@@ -10,12 +10,12 @@ import pytest
 from specgate.errors import InputError
 from specgate.execution.kernels.quantize import dequantize_in_blocks, quantize_by_range, quantize_in_blocks
 from specgate.execution.kernels.quantized_conv_matmul import (
-    convolve_integers,
-    convolve_quantized,
-    mean_of_quantized,
-    multiply_integers,
-    multiply_quantized,
-    multiply_to_floats,
+    convolution_integer,
+    matrix_multiply_integer,
+    matrix_multiply_integer_to_float,
+    quantized_average_pool,
+    quantized_convolution,
+    quantized_matrix_multiply,
 )
 
 SLIDE: dict[str, Any] = {"strides": [1, 1], "dilations": [1, 1], "start_padding": [0, 1], "end_padding": [0, 1]}
@@ -34,7 +34,7 @@ def test_padding_of_a_convolution_counts_as_the_zero_point():
     x, f = image(10, 20, 30), image(1, 2, 3, dtype=np.int8)
 
     def find_ids(a, b):
-        array = convolve_integers(x, f, one(a, np.uint8), one(b, np.int8), groups=1, **SLIDE)
+        array = convolution_integer(x, f, one(a, np.uint8), one(b, np.int8), groups=1, **SLIDE)
         assert array.dtype == np.int32
         return array.ravel().tolist()
 
@@ -47,15 +47,15 @@ def test_filter_zero_points_are_per_channel():
     f = np.array([1, 2], np.int8).reshape(2, 1, 1, 1)
     points = np.array([1, -1], np.int8).reshape(1, 2, 1, 1)
     plain: dict[str, Any] = {**SLIDE, "start_padding": [0, 0], "end_padding": [0, 0]}
-    array = convolve_integers(image(4, 5), f, None, points, groups=1, **plain)
+    array = convolution_integer(image(4, 5), f, None, points, groups=1, **plain)
     assert array[0, :, 0].tolist() == [[0, 0], [12, 15]]
     with pytest.raises(InputError, match="along one axis"):
-        convolve_integers(image(4, 5), f, None, points.reshape(2, 1, 1, 1), groups=1, **plain)
+        convolution_integer(image(4, 5), f, None, points.reshape(2, 1, 1, 1), groups=1, **plain)
 
 
 def test_quantized_convolution_scales_its_bias_by_both_scales():
     plain: dict[str, Any] = {**SLIDE, "start_padding": [0, 0], "end_padding": [0, 0]}
-    array = convolve_quantized(
+    array = quantized_convolution(
         image(10, 20), image(3, dtype=np.int8), one(0.5), one(2), one(4), one(2, np.uint8), None, one(7, np.uint8),
         one(2, np.int32), groups=1, dtype=UINT8, **plain,
     )  # fmt: skip
@@ -66,7 +66,7 @@ def test_adding_the_zero_point_may_wrap_around_in_32_bits():
     plain: dict[str, Any] = {**SLIDE, "start_padding": [0, 0], "end_padding": [0, 0]}
 
     def find_ids(scale, point, **more):
-        return convolve_quantized(
+        return quantized_convolution(
             image(10, -10, dtype=np.int8), image(1, dtype=np.int8), one(scale), one(1), one(1), None, None,
             one(point, np.int8), groups=1, dtype=INT8, **plain, **more,
         ).ravel().tolist()  # fmt: skip
@@ -83,14 +83,16 @@ def test_matmul_supports_scales_and_zero_points_per_row_and_column():
     rows: Any = np.array([[[1], [2], [3]]], np.uint8)
     columns: Any = np.array([[[1, 2, 3, 4, 5]]], np.int8)
     exact = (a.astype(np.int64) - rows) @ (b.astype(np.int64) - columns)
-    assert np.array_equal(multiply_integers(a, b, rows, columns), exact)
+    assert np.array_equal(matrix_multiply_integer(a, b, rows, columns), exact)
     row_scales, column_scales = rows.astype(np.float32) / 8, columns.astype(np.float32) / 4
     bias = rng.normal(size=exact.shape).astype(np.float32)
     real: Any = exact * row_scales.astype(np.float64) * column_scales
-    floats = multiply_to_floats(a, b, row_scales, column_scales, rows, columns, bias, dtype=np.dtype(np.float32))
+    floats = matrix_multiply_integer_to_float(
+        a, b, row_scales, column_scales, rows, columns, bias, dtype=np.dtype(np.float32)
+    )
     assert np.allclose(floats, real + bias, rtol=1e-6)
     output_scales = row_scales * 500
-    small = multiply_quantized(
+    small = quantized_matrix_multiply(
         a, b, row_scales, column_scales, output_scales, rows, columns, rows + UINT8.type(100), dtype=UINT8
     )
     assert np.array_equal(small, np.clip(np.rint(real / output_scales) + rows + 100, 0, 255))
@@ -99,16 +101,16 @@ def test_matmul_supports_scales_and_zero_points_per_row_and_column():
 @pytest.mark.parametrize(("a", "b"), [((3, 4), (5, 6)), ((1, 3, 4), (4, 5)), ((2, 3, 4), (1, 4, 5)), ((4,), (4,))])
 def test_matrices_without_a_product_are_rejected(a, b):
     with pytest.raises(InputError):
-        multiply_integers(np.zeros(a, np.int8), np.zeros(b, np.int8))
+        matrix_multiply_integer(np.zeros(a, np.int8), np.zeros(b, np.int8))
 
 
 def test_zero_points_of_another_length_or_type_are_rejected():
     a, b, scale = np.zeros((2, 3), np.int8), np.zeros((3, 4), np.int8), np.ones((1, 1), np.float32)
     for points in (np.zeros((2,), np.int8), np.zeros((1, 2), np.int8), np.zeros((3, 1), np.int8)):
         with pytest.raises(InputError, match="along one axis"):
-            multiply_integers(a, b, points)
+            matrix_multiply_integer(a, b, points)
     with pytest.raises(InputError, match="zero point of int8"):
-        multiply_quantized(a, b, scale, scale, scale, None, None, np.zeros((1, 1), np.uint8), dtype=INT8)
+        quantized_matrix_multiply(a, b, scale, scale, scale, None, None, np.zeros((1, 1), np.uint8), dtype=INT8)
 
 
 def test_quantized_average_pool_with_nan_scales():
@@ -117,7 +119,7 @@ def test_quantized_average_pool_with_nan_scales():
     }  # fmt: skip
 
     def find_ids(scale, *, include_padding):
-        return mean_of_quantized(
+        return quantized_average_pool(
             image(9, 15), one(scale), one(0.5), one(5, np.uint8), one(6, np.uint8), include_padding=include_padding,
             dtype=UINT8, **window,
         )  # fmt: skip

@@ -43,7 +43,7 @@ def gate(inputs, d, which, x, state, *, seen=None):
     return out
 
 
-def gru_step(inputs, d, x, state, *, linear):
+def gru_cell(inputs, d, x, state, *, linear):
     def logistic(v):
         return 1 / (1 + exp(-v))
 
@@ -56,7 +56,7 @@ def gru_step(inputs, d, x, state, *, linear):
     return [(1 - z) * p + z * s for z, p, s in zip(update, proposed, state, strict=True)]
 
 
-def rnn_step(inputs, d, x, state, *, linear):
+def rnn_cell(inputs, d, x, state, *, linear):
     return [tanh(a + b) for a, b in gate(inputs, d, 0, x, state)]
 
 
@@ -86,7 +86,7 @@ def test_gru(direction, left_out, linear):
         **inputs, lengths=lengths, direction=direction, activations=[sigmoid, np.tanh] * directions,
         linear_before_reset=linear,
     )  # fmt: skip
-    for outcome, expected in zip(result, by_hand(inputs, gru_step, direction, [4, 2, 1], linear=linear), strict=True):
+    for outcome, expected in zip(result, by_hand(inputs, gru_cell, direction, [4, 2, 1], linear=linear), strict=True):
         assert np.allclose(outcome, expected, atol=1e-6)
 
 
@@ -96,7 +96,7 @@ def test_rnn(direction, left_out):
     directions = 1 + (direction == "BIDIRECTIONAL")
     inputs: dict[str, Any] = arrays(1, directions, **left_out)
     result = rnn(**inputs, direction=direction, activations=[np.tanh] * directions)
-    for outcome, expected in zip(result, by_hand(inputs, rnn_step, direction, [TIME] * BATCH), strict=True):
+    for outcome, expected in zip(result, by_hand(inputs, rnn_cell, direction, [TIME] * BATCH), strict=True):
         assert np.allclose(outcome, expected, atol=1e-6)
 
 

@@ -12,7 +12,7 @@ from specgate.execution.kernels.arithmetic import to_float64
 from specgate.execution.kernels.quantize import quantize_by_range
 from specgate.execution.kernels.reduce import arg_reduce, cumulative, reduce
 from specgate.execution.kernels.roi_align import largest_of
-from specgate.execution.kernels.roi_pool import pool_listed_parts
+from specgate.execution.kernels.roi_pool import roi_pooling
 
 PAGE = np.array([[1, 2, 3], [3, 0, 4], [2, 5, 2]], np.float32)
 
@@ -80,7 +80,7 @@ def test_signalling_nan_is_ignored_by_ranges_and_parts(bits):
     assert scale == np.float32(9) * np.float32(1 / 255)
     assert point == [0]
     maps, region = array[::-1].reshape(1, 1, 2, 2), np.array([[0, 0, 0, 1, 1]], array.dtype)
-    assert pool_listed_parts(maps, region, height=1, width=1, scale=1.0).item() == 9
+    assert roi_pooling(maps, region, height=1, width=1, scale=1.0).item() == 9
     with np.errstate(invalid="ignore"):
         wide = to_float64(maps.reshape(1, 1, 2, 1, 2))
     assert largest_of(wide, array.dtype).item() == 9

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.roi_pool import pool_channels_of_parts, pool_moved_parts, pool_parts
+from specgate.execution.kernels.roi_pool import deformable_psroi_pooling, max_roi_pool, psroi_pooling
 
 RANDOM = np.random.default_rng(5)
 MAPS = RANDOM.normal(size=(2, 3, 6, 7))
@@ -24,7 +24,7 @@ def half_up(number: float) -> int:
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])
 def test_roi_max_pool_per_bin(scale: float) -> None:
-    result = pool_parts(MAPS, REGIONS / [1, scale, scale, scale, scale], height=3, width=2, scale=scale)
+    result = max_roi_pool(MAPS, REGIONS / [1, scale, scale, scale, scale], height=3, width=2, scale=scale)
     for at, (batch, *corners) in enumerate(REGIONS.tolist()):
         left, top, right, bottom = map(half_up, corners)
         high, wide = max(bottom - top + 1, 1), max(right - left + 1, 1)
@@ -51,8 +51,8 @@ def between(plane: np.ndarray, y: float, x: float) -> float:
 
 def test_bilinear_samples_from_corner_to_corner() -> None:
     regions = np.array([[0, 0, 0, 1, 1], [1, 0.1, 0.2, 0.8, 0.7], [0, -0.5, 0.5, 1.5, 0.5]])
-    array = pool_parts(MAPS, regions, height=3, width=2, scale=1, straight=True)
-    alone = pool_parts(MAPS, regions, height=1, width=1, scale=1, straight=True)
+    array = max_roi_pool(MAPS, regions, height=3, width=2, scale=1, straight=True)
+    alone = max_roi_pool(MAPS, regions, height=1, width=1, scale=1, straight=True)
     for at, (batch, x1, y1, x2, y2) in enumerate(regions.tolist()):
         for channel, i, j in np.ndindex(3, 3, 2):
             y, x = (y1 + (y2 - y1) * i / 2) * 5, (x1 + (x2 - x1) * j) * 6
@@ -63,7 +63,7 @@ def test_bilinear_samples_from_corner_to_corner() -> None:
 
 def test_psroi_pool_averages_a_separate_channel_per_part() -> None:
     maps = RANDOM.normal(size=(2, 2 * 9, 6, 7))
-    array = pool_channels_of_parts(maps, REGIONS, channels=2, parts=3, scale=0.5)
+    array = psroi_pooling(maps, REGIONS, channels=2, parts=3, scale=0.5)
     for at, (batch, *corners) in enumerate(REGIONS.tolist()):
         left, top = (half_up(each) * 0.5 for each in corners[:2])
         right, bottom = ((half_up(each) + 1) * 0.5 for each in corners[2:])
@@ -79,9 +79,7 @@ def test_psroi_pool_averages_a_separate_channel_per_part() -> None:
 def test_psroi_pool_bilinear_averages_a_separate_channel_per_bin() -> None:
     maps = RANDOM.normal(size=(1, 6 * 2, 5, 5))
     regions = np.array([[0, 0.1, 0.2, 0.9, 0.7]])
-    array = pool_channels_of_parts(
-        maps, regions, channels=2, parts=3, scale=1, straight=True, bins_across=3, bins_down=2
-    )
+    array = psroi_pooling(maps, regions, channels=2, parts=3, scale=1, straight=True, bins_across=3, bins_down=2)
     for channel, i, j in np.ndindex(2, 3, 3):
         total = 0.0
         for down, across in np.ndindex(2, 3):
@@ -98,7 +96,7 @@ def test_deformable_psroi_pool_with_offsets(classes: int | None) -> None:
     regions = REGIONS[:4]
     offsets = None if classes is None else RANDOM.uniform(-1, 1, (len(regions), 2 * classes, parts, parts))
     options = {"channels": channels, "parts": parts, "scale": 0.5, "spread": 0.3, "bins_across": 2, "bins_down": 3}
-    result = pool_moved_parts(maps, regions, offsets, **options)  # type: ignore[arg-type]
+    result = deformable_psroi_pooling(maps, regions, offsets, **options)  # type: ignore[arg-type]
     for at, (batch, *corners) in enumerate(regions.tolist()):
         left, top = (half_up(each) * 0.5 - 0.5 for each in corners[:2])
         right, bottom = ((half_up(each) + 1) * 0.5 - 0.5 for each in corners[2:])
@@ -119,26 +117,28 @@ def test_deformable_psroi_pool_with_offsets(classes: int | None) -> None:
 def test_nan_regions_and_offsets_are_masked() -> None:
     """A nan used to end in numpy's IndexError."""
     regions = np.array([[0, 1, 1, np.nan, 4], [0, 1, 1, 3, 3]])
-    assert np.ma.getmaskarray(pool_parts(MAPS, regions, height=1, width=1, scale=1))[:, 0, 0, 0].tolist() == [
+    assert np.ma.getmaskarray(max_roi_pool(MAPS, regions, height=1, width=1, scale=1))[:, 0, 0, 0].tolist() == [
         True,
         False,
     ]
     offsets = np.zeros((1, 2, 2, 2))
     offsets[0, 1, 0, 1] = np.nan
-    array = pool_moved_parts(RANDOM.normal(size=(1, 4, 5, 5)), regions[1:], offsets, channels=1, parts=2, scale=1)
+    array = deformable_psroi_pooling(
+        RANDOM.normal(size=(1, 4, 5, 5)), regions[1:], offsets, channels=1, parts=2, scale=1
+    )
     assert np.ma.getmaskarray(array).tolist() == [[[[False, True], [False, False]]]]
 
 
 def test_mismatched_arrays_are_rejected() -> None:
     with pytest.raises(InputError, match="batch size 2"):
-        pool_parts(MAPS, np.array([[2.0, 0, 0, 1, 1]]), height=1, width=1, scale=1)
+        max_roi_pool(MAPS, np.array([[2.0, 0, 0, 1, 1]]), height=1, width=1, scale=1)
     with pytest.raises(InputError, match="five numbers"):
-        pool_parts(MAPS, np.zeros((1, 4)), height=1, width=1, scale=1)
+        max_roi_pool(MAPS, np.zeros((1, 4)), height=1, width=1, scale=1)
     with pytest.raises(InputError, match="output sizes of at least 0"):
-        pool_parts(MAPS, REGIONS, height=-1, width=1, scale=1)
+        max_roi_pool(MAPS, REGIONS, height=-1, width=1, scale=1)
     with pytest.raises(NoKernel, match="8 channels, found 3"):
-        pool_channels_of_parts(MAPS, REGIONS, channels=2, parts=2, scale=1)
+        psroi_pooling(MAPS, REGIONS, channels=2, parts=2, scale=1)
     with pytest.raises(InputError, match="expected 8 channels"):
-        pool_moved_parts(MAPS, REGIONS, channels=2, parts=2, scale=1)
+        deformable_psroi_pooling(MAPS, REGIONS, channels=2, parts=2, scale=1)
     with pytest.raises(NoKernel, match="2 classes"):
-        pool_moved_parts(MAPS, REGIONS, np.zeros((5, 4, 1, 1)), channels=3, parts=1, scale=1)
+        deformable_psroi_pooling(MAPS, REGIONS, np.zeros((5, 4, 1, 1)), channels=3, parts=1, scale=1)

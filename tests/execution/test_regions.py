@@ -17,12 +17,12 @@ MAPS = PLANE[None, None].astype("f4")
 
 def align(region, *, maps=MAPS, batch=0, **options):
     arguments = {"height": 1, "width": 1, "samples": 1, "scale": 1.0, **options}
-    return find_kernel("align_regions")(maps, np.array([region], "f4"), np.array([batch]), **arguments)
+    return find_kernel("roi_align")(maps, np.array([region], "f4"), np.array([batch]), **arguments)
 
 
 def turn(region, **options):
     arguments = {"height": 1, "width": 1, "samples": 1, "scale": 1.0, **options}
-    return find_kernel("align_turned_regions")(MAPS, np.array([region], "f4"), np.array([0]), **arguments)
+    return find_kernel("roi_align_rotated")(MAPS, np.array([region], "f4"), np.array([0]), **arguments)
 
 
 def test_roi_align_interpolates_the_center():

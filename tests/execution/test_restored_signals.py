@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.fft import restore_signal
+from specgate.execution.kernels.fft import istft
 
 RANDOM = np.random.default_rng(5)
 WINDOW = np.array([0.5, 1, 2, 1])
@@ -35,10 +35,10 @@ def test_istft_restores_the_signal(size: int, step: int, batch: tuple[int, ...])
     weights = np.abs(RANDOM.normal(size=size)) + 0.5
     signal = RANDOM.normal(size=(*batch, 4 * step + size))
     data = frames_of(signal, weights, step)
-    plain = restore_signal(data, weights, one(size), one(step), center=False, normalized=False)
+    plain = istft(data, weights, one(size), one(step), center=False, normalized=False)
     np.testing.assert_allclose(plain, signal, atol=1e-12)
     data = data / np.sqrt(size)
-    middle = restore_signal(data, weights, one(size), one(step), center=True, normalized=True)
+    middle = istft(data, weights, one(size), one(step), center=True, normalized=True)
     np.testing.assert_allclose(middle, signal[..., size // 2 : size // 2 + 4 * step], atol=1e-12)
     assert not np.ma.is_masked(middle)
 
@@ -47,17 +47,17 @@ def test_length_truncates_or_pads_with_zeros() -> None:
     signal = RANDOM.normal(size=8)
     data = frames_of(signal, WINDOW, 2)
     plain: dict[str, Any] = {"center": False, "normalized": False}
-    longer = restore_signal(data, WINDOW, one(4), one(2), one(10), **plain)
+    longer = istft(data, WINDOW, one(4), one(2), one(10), **plain)
     np.testing.assert_allclose(longer, [*signal, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(restore_signal(data, WINDOW, one(4), one(2), one(5), **plain), signal[:5], atol=1e-12)
-    middle = restore_signal(data, WINDOW, one(4), one(2), one(5), center=True, normalized=False)
+    np.testing.assert_allclose(istft(data, WINDOW, one(4), one(2), one(5), **plain), signal[:5], atol=1e-12)
+    middle = istft(data, WINDOW, one(4), one(2), one(5), center=True, normalized=False)
     np.testing.assert_allclose(middle, [*signal[2:6], 0], atol=1e-12)
 
 
 def test_elements_without_window_weight_are_masked() -> None:
     signal = RANDOM.normal(size=11)
     data = frames_of(signal, np.array([0, 1, 2, 0, 0]), 3)
-    array = restore_signal(data, np.array([1.0, 2.0]), one(5), one(3), center=False, normalized=False)
+    array = istft(data, np.array([1.0, 2.0]), one(5), one(3), center=False, normalized=False)
     assert np.ma.getmaskarray(array).tolist() == [True, *[False, False, True] * 3, True]
     existing = ~np.ma.getmaskarray(array)
     np.testing.assert_allclose(np.ma.getdata(array)[existing], signal[existing], atol=1e-12)
@@ -66,20 +66,20 @@ def test_elements_without_window_weight_are_masked() -> None:
 def test_contradicting_frames_are_masked() -> None:
     data = np.stack([frames_of(RANDOM.normal(size=8), WINDOW, 2)] * 2)
     data[1, 0, 1, 0] += 0.1
-    array = restore_signal(data, WINDOW, one(4), one(2), one(9), center=False, normalized=False)
+    array = istft(data, WINDOW, one(4), one(2), one(9), center=False, normalized=False)
     assert np.ma.getmaskarray(array).tolist() == [[False] * 9, [True] * 8 + [False]]
     data[0, 0, 0, 1] = 1  # a sum of real numbers is real
-    assert np.ma.getmaskarray(restore_signal(data, WINDOW, one(4), one(2), center=False, normalized=False)).all()
+    assert np.ma.getmaskarray(istft(data, WINDOW, one(4), one(2), center=False, normalized=False)).all()
     unknown = np.where(data == data[0, 0, 0, 0], np.nan, data)
-    assert np.ma.getmaskarray(restore_signal(unknown, WINDOW, one(4), one(2), center=False, normalized=False)).all()
+    assert np.ma.getmaskarray(istft(unknown, WINDOW, one(4), one(2), center=False, normalized=False)).all()
 
 
 def test_istft_without_frames() -> None:
     none = np.zeros((3, 0, 2))
-    array = restore_signal(none, WINDOW, one(4), one(2), one(3), center=False, normalized=False)
+    array = istft(none, WINDOW, one(4), one(2), one(3), center=False, normalized=False)
     assert np.ma.getmaskarray(array).tolist() == [True, True, False]
     with pytest.raises(InputError, match="length"):
-        restore_signal(none, WINDOW, one(4), one(5), center=False, normalized=False)
+        istft(none, WINDOW, one(4), one(5), center=False, normalized=False)
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_istft_without_frames() -> None:
 )
 def test_mismatched_arguments_are_rejected(shape: tuple[int, ...], window: int, size: int, step: int) -> None:
     with pytest.raises(InputError):
-        restore_signal(np.zeros(shape), np.ones(window), one(size), one(step), center=False, normalized=False)
+        istft(np.zeros(shape), np.ones(window), one(size), one(step), center=False, normalized=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.scatter import write_elements, write_tuples
+from specgate.execution.kernels.scatter import scatter_into, scatter_nd_into
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -22,14 +22,14 @@ def test_scatter_elements_along_every_axis(axis):
         at[axis] = indices[place]
         expected[tuple(at)] = updates[place]
     negative = np.where(indices % 2 == 0, indices, indices - inputs.shape[axis]).astype(np.int64)
-    for result in (write_elements(inputs, each, updates, axis=axis) for each in (indices, negative)):
+    for result in (scatter_into(inputs, each, updates, axis=axis) for each in (indices, negative)):
         assert not np.ma.isMaskedArray(result)
         assert np.array_equal(result, expected)
 
 
 def test_elements_with_several_updates_are_masked():
     inputs = np.zeros((1, 4), np.float32)
-    array = write_elements(inputs, np.array([[2, 0, 2]]), np.array([[1, 2, 3]], np.float32), axis=1)
+    array = scatter_into(inputs, np.array([[2, 0, 2]]), np.array([[1, 2, 3]], np.float32), axis=1)
     assert np.ma.getmaskarray(array).tolist() == [[False, False, True, False]]
     assert array.data[0, 0] == 2
 
@@ -37,9 +37,9 @@ def test_elements_with_several_updates_are_masked():
 def test_out_of_range_index_masks_the_output():
     inputs = np.zeros((2, 2), np.float32)
     updates = np.ones((1, 2), np.float32)
-    assert np.ma.getmaskarray(write_elements(inputs, np.array([[0, 2]]), updates, axis=0)).all()
-    assert np.ma.getmaskarray(write_elements(inputs, np.array([[0, -3]]), updates, axis=0)).all()
-    array = write_tuples(
+    assert np.ma.getmaskarray(scatter_into(inputs, np.array([[0, 2]]), updates, axis=0)).all()
+    assert np.ma.getmaskarray(scatter_into(inputs, np.array([[0, -3]]), updates, axis=0)).all()
+    array = scatter_nd_into(
         inputs, np.array([[0, 2]]), np.array([[5]], np.float32), input_dimensions=2, index_dimensions=1
     )
     assert np.ma.getmaskarray(array).all()
@@ -49,9 +49,9 @@ def test_scatter_nd_updates_elements_and_slices():
     inputs = np.zeros((1, 2, 3), np.float32)
     indices = np.array([[[0, 2], [-1, 0]]], np.int32)
     updates = np.array([[[5, 6]]], np.float32)
-    array = write_tuples(inputs, indices, updates, input_dimensions=2, index_dimensions=2)
+    array = scatter_nd_into(inputs, indices, updates, input_dimensions=2, index_dimensions=2)
     assert array.tolist() == [[[0, 0, 5], [6, 0, 0]]]
-    block = write_tuples(
+    block = scatter_nd_into(
         inputs,
         np.array([[[1]]], np.uint32),
         np.array([[[7, 8, 9]]], np.float32),
@@ -67,16 +67,18 @@ def test_scatter_nd_updates_elements_and_slices():
 )
 def test_mismatched_element_updates_are_rejected(indices, updates, axis):
     with pytest.raises(InputError):
-        write_elements(np.zeros((2, 3)), np.zeros(indices, np.int32), np.zeros(updates), axis=axis)
+        scatter_into(np.zeros((2, 3)), np.zeros(indices, np.int32), np.zeros(updates), axis=axis)
 
 
 def test_mismatched_tuple_updates_are_rejected():
     inputs, array = np.zeros((1, 2, 3)), np.zeros((1, 1, 1))
     with pytest.raises(InputError, match="too long"):
-        write_tuples(inputs, np.zeros((1, 1, 3), np.int32), array, input_dimensions=2, index_dimensions=1)
+        scatter_nd_into(inputs, np.zeros((1, 1, 3), np.int32), array, input_dimensions=2, index_dimensions=1)
     with pytest.raises(InputError, match="updates"):
-        write_tuples(inputs, np.zeros((1, 1, 2), np.int32), np.zeros((1, 2, 1)), input_dimensions=2, index_dimensions=1)
+        scatter_nd_into(
+            inputs, np.zeros((1, 1, 2), np.int32), np.zeros((1, 2, 1)), input_dimensions=2, index_dimensions=1
+        )
     with pytest.raises(InputError, match="type float64"):
-        write_tuples(
+        scatter_nd_into(
             inputs, np.zeros((1, 1, 2), np.int32), array.astype(np.float32), input_dimensions=2, index_dimensions=1
         )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.softmax import decode_best, decode_best_masked, sequence_loss
+from specgate.execution.kernels.softmax import ctc_greedy_decoder, ctc_greedy_decoder_masked, ctc_loss
 
 
 def spell(path, blank, *, merge):
@@ -24,7 +24,7 @@ def test_ctc_loss_sums_all_paths(labels, merge):
     paths = (path for path in product(range(3), repeat=4) if spell(path, 2, merge=merge) == labels)
     expected = -np.log(sum(np.prod(chances[range(4), path]) for path in paths))
     padded = np.array([labels + [0] * (4 - len(labels))])
-    result = sequence_loss(scores[None], np.array([4]), padded, np.array([len(labels)]), merge=merge)
+    result = ctc_loss(scores[None], np.array([4]), padded, np.array([len(labels)]), merge=merge)
     np.testing.assert_allclose(result, [expected])
 
 
@@ -33,7 +33,7 @@ def test_ctc_labels_are_preprocessed():
 
     def loss(labels, **kinds):
         padded = np.array([labels + [0] * (4 - len(labels))])
-        return float(sequence_loss(scores, np.array([4]), padded, np.array([len(labels)]), **kinds)[0])
+        return float(ctc_loss(scores, np.array([4]), padded, np.array([len(labels)]), **kinds)[0])
 
     assert loss([0, 0, 1], collapse=True) == loss([0, 1])
     assert loss([0, 1, 0], unique=True) == loss([0, 1])
@@ -42,8 +42,8 @@ def test_ctc_labels_are_preprocessed():
 
 def test_blanks_in_labels_mask_the_loss():
     arguments = (np.zeros((2, 1, 2)), np.array([1, 1]), np.array([[1], [0]]), np.array([1, 1]))
-    assert np.ma.getmaskarray(sequence_loss(*arguments)).tolist() == [True, False]
-    assert np.ma.getmaskarray(sequence_loss(*arguments, np.array(7))).tolist() == [True, True]
+    assert np.ma.getmaskarray(ctc_loss(*arguments)).tolist() == [True, False]
+    assert np.ma.getmaskarray(ctc_loss(*arguments, np.array(7))).tolist() == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -56,32 +56,32 @@ def test_blanks_in_labels_mask_the_loss():
 )
 def test_mismatched_arguments_are_rejected(lengths, labels, counts, message):
     with pytest.raises(InputError, match=message):
-        sequence_loss(np.zeros((1, 2, 3)), np.array(lengths), np.array(labels), np.array(counts))
+        ctc_loss(np.zeros((1, 2, 3)), np.array(lengths), np.array(labels), np.array(counts))
 
 
 def test_repetitions_are_merged_but_not_across_blanks():
     path = np.eye(3)[[0, 1, 1, 2, 1, 2, 1]][None]
-    merged, count = decode_best(path, np.array([7]))
+    merged, count = ctc_greedy_decoder(path, np.array([7]))
     assert merged.tolist() == [[0, 1, 1, 1, -1, -1, -1]]
     assert count.tolist() == [4]
     assert merged.dtype == np.int32
-    plain, count = decode_best(path, np.array([7]), merge=False, int32_classes=False)
+    plain, count = ctc_greedy_decoder(path, np.array([7]), merge=False, int32_classes=False)
     assert plain.tolist() == [[0, 1, 1, 1, 1, -1, -1]]
     assert plain.dtype == np.int64
-    other, _ = decode_best(path, np.array([7]), np.array([0]))
+    other, _ = ctc_greedy_decoder(path, np.array([7]), np.array([0]))
     assert other.tolist() == [[1, 2, 1, 2, 1, -1, -1]]
 
 
 def test_sequences_end_at_their_declared_length():
     path = np.eye(3, dtype=np.float16)[[0, 1, 0]]
     mask = np.array([[1], [1], [0]], np.float16)
-    assert decode_best_masked(path[:, None], mask)[0, :, 0, 0].tolist() == [0, 1, -1]
-    assert decode_best(path[None], np.array([-1]))[1].tolist() == [0]
+    assert ctc_greedy_decoder_masked(path[:, None], mask)[0, :, 0, 0].tolist() == [0, 1, -1]
+    assert ctc_greedy_decoder(path[None], np.array([-1]))[1].tolist() == [0]
     with pytest.raises(InputError, match="longer"):
-        decode_best(path[None], np.array([4]))
+        ctc_greedy_decoder(path[None], np.array([4]))
 
 
 def test_results_without_classes_are_masked():
-    classes, count = decode_best(np.zeros((1, 2, 0)), np.array([2]))
+    classes, count = ctc_greedy_decoder(np.zeros((1, 2, 0)), np.array([2]))
     assert np.ma.getmaskarray(classes).all()
     assert np.ma.getmaskarray(count).all()

@@ -9,7 +9,7 @@ from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.slice import (
     depth_to_space,
-    reverse_beginnings,
+    reverse_subsequences,
     slice_counted,
     slice_window,
     space_to_depth,
@@ -77,14 +77,14 @@ def test_tiles():
 
 def test_reverse_subsequences():
     array = np.array([[1, 2, 3, 4]] * 4)
-    result = reverse_beginnings(array, np.array([[0], [2], [4], [9]], np.uint32), axis=1)
+    result = reverse_subsequences(array, np.array([[0], [2], [4], [9]], np.uint32), axis=1)
     assert result.tolist() == [[1, 2, 3, 4], [2, 1, 3, 4], [4, 3, 2, 1], [4, 3, 2, 1]]
-    column = reverse_beginnings(array[:3, :2] * [[1], [10], [100]], np.array([[2, 3]], np.uint32), axis=0)
+    column = reverse_subsequences(array[:3, :2] * [[1], [10], [100]], np.array([[2, 3]], np.uint32), axis=0)
     assert column.tolist() == [[10, 200], [1, 20], [100, 2]]
     with pytest.raises(InputError, match="lengths"):
-        reverse_beginnings(array, np.zeros((4, 4), np.uint32), axis=1)
+        reverse_subsequences(array, np.zeros((4, 4), np.uint32), axis=1)
     with pytest.raises(InputError, match="axis"):
-        reverse_beginnings(array, np.zeros((4, 1), np.uint32), axis=2)
+        reverse_subsequences(array, np.zeros((4, 1), np.uint32), axis=2)
 
 
 def test_depth_and_space():

@@ -7,7 +7,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.matmul import sum_products
+from specgate.execution.kernels.matmul import einsum
 
 
 @pytest.mark.parametrize(
@@ -23,22 +23,22 @@ from specgate.execution.kernels.matmul import sum_products
 def test_einsum_matches_numpy(equation, shapes):
     generator = np.random.default_rng(len(equation))
     inputs = [generator.normal(size=shape) for shape in shapes]
-    np.testing.assert_allclose(sum_products(inputs, equation=equation), np.einsum(equation, *inputs), atol=1e-12)
+    np.testing.assert_allclose(einsum(inputs, equation=equation), np.einsum(equation, *inputs), atol=1e-12)
 
 
 def test_subscripts_missing_from_the_output_are_summed():
-    assert sum_products([np.arange(6.0).reshape(2, 3)], equation="i...->i").tolist() == [3, 12]
+    assert einsum([np.arange(6.0).reshape(2, 3)], equation="i...->i").tolist() == [3, 12]
 
 
 def test_repeated_output_subscript_masks_off_diagonal_elements():
-    array = sum_products([np.array([2.0, 3.0])], equation="i->ii")
+    array = einsum([np.array([2.0, 3.0])], equation="i->ii")
     assert array.tolist() == [[2, None], [None, 3]]
 
 
 def test_integers_wrap_around_and_half_floats_are_rounded_once():
-    array = sum_products([np.array([100, 100], "i1"), np.array([2, 1], "i1")], equation="i,i->")
+    array = einsum([np.array([100, 100], "i1"), np.array([2, 1], "i1")], equation="i,i->")
     assert (array.item(), array.dtype) == (300 - 256, np.dtype(np.int8))
-    array = sum_products([np.array([2048, 1, 1], "f2")], equation="i->")
+    array = einsum([np.array([2048, 1, 1], "f2")], equation="i->")
     assert (array.item(), array.dtype) == (2050, np.dtype(np.float16))
 
 
@@ -52,9 +52,9 @@ def test_integers_wrap_around_and_half_floats_are_rounded_once():
 )  # fmt: skip
 def test_mismatched_shapes_are_rejected(equation, shapes):
     with pytest.raises(InputError, match="einsum"):
-        sum_products([np.zeros(shape) for shape in shapes], equation=equation)
+        einsum([np.zeros(shape) for shape in shapes], equation=equation)
 
 
 def test_einsum_is_limited_by_the_budget():
     with memory.limit(10**6), pytest.raises(InputError, match="more than the limit"):
-        sum_products([np.zeros(1000), np.zeros(1000)], equation="i,j->ij")
+        einsum([np.zeros(1000), np.zeros(1000)], equation="i,j->ij")

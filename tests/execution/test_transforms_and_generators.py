@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.cast import convert_both
-from specgate.execution.kernels.fft import complex_transform, half_transform, inverse_half_transform, transform_frames
-from specgate.execution.kernels.matmul import inverse_matrices, ones_on_diagonal
-from specgate.execution.kernels.random import random_words, uniform_numbers
+from specgate.execution.kernels.cast import convert_promote_types
+from specgate.execution.kernels.fft import dft_complex, irdft, rdft, stft_frames
+from specgate.execution.kernels.matmul import eye, matrix_inverse
+from specgate.execution.kernels.random import random_generator, random_uniform_seeded
 
 COMPLEX = np.random.default_rng(1).normal(size=(4, 5, 2))
 REAL = COMPLEX[..., 0]
@@ -35,30 +35,30 @@ def part(values):
 def test_dft_matches_plain_sums(inverse):
     values = COMPLEX[..., 0] + 1j * COMPLEX[..., 1]
     both = by_formula(by_formula(values, 0, inverse=inverse), 1, inverse=inverse)
-    np.testing.assert_allclose(complex_transform(COMPLEX, numbers(-1, 0), inverse=inverse), part(both), atol=1e-12)
+    np.testing.assert_allclose(dft_complex(COMPLEX, numbers(-1, 0), inverse=inverse), part(both), atol=1e-12)
     padded = by_formula(np.pad(values, ((0, 0), (0, 2))), 1, inverse=inverse)
-    sized = complex_transform(COMPLEX, numbers(1), numbers(7), inverse=inverse)
+    sized = dft_complex(COMPLEX, numbers(1), numbers(7), inverse=inverse)
     np.testing.assert_allclose(sized, part(padded), atol=1e-12)
-    cut = complex_transform(COMPLEX, numbers(1, 0), numbers(3, -1), inverse=inverse)
+    cut = dft_complex(COMPLEX, numbers(1, 0), numbers(3, -1), inverse=inverse)
     assert cut.shape == (4, 3, 2)
-    assert np.array_equal(complex_transform(COMPLEX, numbers(), inverse=inverse), COMPLEX)
+    assert np.array_equal(dft_complex(COMPLEX, numbers(), inverse=inverse), COMPLEX)
 
 
 def test_rdft_and_irdft_round_trip():
     whole = by_formula(by_formula(REAL, 0), 1)
-    half = half_transform(REAL, numbers(0, 1))
+    half = rdft(REAL, numbers(0, 1))
     np.testing.assert_allclose(half, part(whole[:, :3]), atol=1e-12)
-    assert half_transform(REAL, numbers(0, 1), numbers(6, 8)).shape == (6, 5, 2)
-    assert half_transform(REAL[:, :0], numbers(1)).shape == (4, 1, 2)
-    restored = inverse_half_transform(half_transform(REAL, numbers(0)), numbers(0))
+    assert rdft(REAL, numbers(0, 1), numbers(6, 8)).shape == (6, 5, 2)
+    assert rdft(REAL[:, :0], numbers(1)).shape == (4, 1, 2)
+    restored = irdft(rdft(REAL, numbers(0)), numbers(0))
     assert not np.ma.is_masked(restored)
     np.testing.assert_allclose(restored, REAL, atol=1e-12)
 
 
 def test_irdft_is_specified_for_a_single_axis_of_matching_size():
     for axes, size in ((numbers(0, 1), None), (numbers(1), numbers(7)), (numbers(1), numbers(3))):
-        assert np.ma.getmaskarray(inverse_half_transform(COMPLEX, axes, size)).all()
-    assert inverse_half_transform(COMPLEX[:1], numbers(0)).shape == (0, 5)
+        assert np.ma.getmaskarray(irdft(COMPLEX, axes, size)).all()
+    assert irdft(COMPLEX[:1], numbers(0)).shape == (0, 5)
 
 
 @pytest.mark.parametrize(
@@ -66,45 +66,43 @@ def test_irdft_is_specified_for_a_single_axis_of_matching_size():
 )
 def test_invalid_dft_axes_and_sizes_are_rejected(axes, size):
     sizes = None if size is None else numbers(*size)
-    for transform in (complex_transform, inverse_half_transform):
-        options = {"inverse": False} if transform is complex_transform else {}
+    for transform in (dft_complex, irdft):
+        options = {"inverse": False} if transform is dft_complex else {}
         with pytest.raises(InputError, match="fourier"):
             transform(COMPLEX, numbers(*axes), sizes, **options)
     with pytest.raises(InputError, match="imaginary part"):
-        complex_transform(REAL, numbers(0), inverse=False)
+        dft_complex(REAL, numbers(0), inverse=False)
     with pytest.raises(InputError, match="floats"):
-        half_transform(numbers(1, 2), numbers(0))
+        rdft(numbers(1, 2), numbers(0))
 
 
 def test_stft_frames():
     signal, window = np.arange(7.0), np.array([1.0, 2.0, 1.0, 0.5])
-    array = transform_frames(signal, window, numbers(4), numbers(3), transpose_frames=False)
+    array = stft_frames(signal, window, numbers(4), numbers(3), transpose_frames=False)
     frames = np.array([signal[:4], signal[3:]]) * window
     np.testing.assert_allclose(array, part(by_formula(frames, 1)[:, :3]), atol=1e-12)
-    turned = transform_frames(signal[None], window, numbers(4), numbers(3), transpose_frames=True)
+    turned = stft_frames(signal[None], window, numbers(4), numbers(3), transpose_frames=True)
     np.testing.assert_allclose(turned, array.swapaxes(0, 1)[None])
-    assert np.ma.getmaskarray(
-        transform_frames(signal, window[:3], numbers(4), numbers(3), transpose_frames=False)
-    ).all()
+    assert np.ma.getmaskarray(stft_frames(signal, window[:3], numbers(4), numbers(3), transpose_frames=False)).all()
     for size, step in ((8, 1), (0, 1), (4, 0)):
         with pytest.raises(InputError, match="frames"):
-            transform_frames(signal, window, numbers(size), numbers(step), transpose_frames=False)
+            stft_frames(signal, window, numbers(size), numbers(step), transpose_frames=False)
 
 
 def test_matrix_inverses_and_singular_matrices():
     matrices = np.array([[[4.0, 1], [2, 1]], [[1, 2], [2, 4]], [[1, np.nan], [0, 1]]])
-    assert inverse_matrices(matrices).tolist() == [[[0.5, -0.5], [-1, 2]], [[None] * 2] * 2, [[None] * 2] * 2]
-    assert inverse_matrices(matrices[:1], transposed=True).tolist() == [[[0.5, -1], [-0.5, 2]]]
-    assert inverse_matrices(np.zeros((0, 2, 2), "f2")).shape == (0, 2, 2)
-    assert inverse_matrices(np.zeros((2, 0, 0))).shape == (2, 0, 0)
+    assert matrix_inverse(matrices).tolist() == [[[0.5, -0.5], [-1, 2]], [[None] * 2] * 2, [[None] * 2] * 2]
+    assert matrix_inverse(matrices[:1], transposed=True).tolist() == [[[0.5, -1], [-0.5, 2]]]
+    assert matrix_inverse(np.zeros((0, 2, 2), "f2")).shape == (0, 2, 2)
+    assert matrix_inverse(np.zeros((2, 0, 0))).shape == (2, 0, 0)
     for shape in ((2, 3), (2,)):
         with pytest.raises(InputError, match="square"):
-            inverse_matrices(np.zeros(shape))
+            matrix_inverse(np.zeros(shape))
 
 
 @pytest.mark.parametrize("right", [-4, -3, -1, 0, 2, 3, 4, 2**62, -(2**62)])
 def test_eye(right):
-    result = ones_on_diagonal(numbers(3), numbers(4), numbers(right), numbers(2), like=np.dtype(np.uint8))
+    result = eye(numbers(3), numbers(4), numbers(right), numbers(2), like=np.dtype(np.uint8))
     expected = np.eye(3, 4, right) if abs(right) < 9 else np.zeros((3, 4))
     assert result.tolist() == [expected.tolist()] * 2
 
@@ -112,19 +110,21 @@ def test_eye(right):
 def test_invalid_eye_shapes_are_rejected():
     for rows, batch in ((-1, ()), (2, (-1,)), (2**40, (2**40,))):
         with pytest.raises(InputError):
-            ones_on_diagonal(numbers(rows), numbers(4), numbers(0), numbers(*batch), like=np.dtype("f4"))
+            eye(numbers(rows), numbers(4), numbers(0), numbers(*batch), like=np.dtype("f4"))
     with pytest.raises(InputError, match="one element each"):
-        ones_on_diagonal(numbers(1, 2), numbers(4), numbers(0), like=np.dtype("f4"))
+        eye(numbers(1, 2), numbers(4), numbers(0), like=np.dtype("f4"))
 
 
 def test_documented_random_numbers():
-    array = uniform_numbers(numbers(2, 3), np.array(50, "int32"), np.array(100, "int32"), key=80, counter=100)
+    array = random_uniform_seeded(numbers(2, 3), np.array(50, "int32"), np.array(100, "int32"), key=80, counter=100)
     assert array.tolist() == [[65, 70, 56], [59, 82, 92]]
-    array = uniform_numbers(numbers(2, 2), np.array([2], "float64"), np.array([10], "float64"), key=80, counter=100)
+    array = random_uniform_seeded(
+        numbers(2, 2), np.array([2], "float64"), np.array([10], "float64"), key=80, counter=100
+    )
     np.testing.assert_allclose(array, [[5.65927959, 4.23122376], [2.67008206, 2.36423758]], atol=1e-8)
-    array = uniform_numbers(numbers(9), np.array(0, "float32"), np.array(1, "float32"), key=150, counter=10)
+    array = random_uniform_seeded(numbers(9), np.array(0, "float32"), np.array(1, "float32"), key=150, counter=10)
     np.testing.assert_allclose(array[[0, 4, 8]], [0.7011236, 0.11694777, 0.991374], atol=1e-7)
-    half = uniform_numbers(numbers(500), np.array(-1, "float16"), np.array(1, "float16"), key=3, counter=0)
+    half = random_uniform_seeded(numbers(500), np.array(-1, "float16"), np.array(1, "float16"), key=3, counter=0)
     assert half.dtype == np.float16
     assert half.min() >= -1
     assert half.max() < 1
@@ -144,7 +144,7 @@ def test_documented_random_numbers():
 def test_random_numbers_of_mersenne_twister(dtype, low, high, expected):
     bounds = np.array(low, dtype), np.array(high, dtype)
     for key, counter in ((80, 100), (80, 0), (2**32 + 80, 1)):  # only the low word of this seed counts
-        result = uniform_numbers(numbers(4), *bounds, key=key, counter=counter, twister=True)
+        result = random_uniform_seeded(numbers(4), *bounds, key=key, counter=counter, twister=True)
         assert result.dtype == dtype
         np.testing.assert_allclose(result, expected, rtol=1e-3 if dtype == "float16" else 1e-6)
 
@@ -152,10 +152,10 @@ def test_random_numbers_of_mersenne_twister(dtype, low, high, expected):
 def test_unspecified_random_numbers_are_masked():
     array, two = np.array(1, "float32"), np.array(2, "float32")
     for low, high, key in ((array, two, 0), (two, array, 5), (array, array, 5)):
-        assert np.ma.getmaskarray(uniform_numbers(numbers(3), low, high, key=key, counter=0)).all()
+        assert np.ma.getmaskarray(random_uniform_seeded(numbers(3), low, high, key=key, counter=0)).all()
     for shape, key in ((-1, 1), (3, -1), (3, 2**64)):
         with pytest.raises(InputError, match="random"):
-            uniform_numbers(numbers(shape), array, two, key=key, counter=1)
+            random_uniform_seeded(numbers(shape), array, two, key=key, counter=1)
 
 
 @pytest.mark.parametrize(
@@ -167,16 +167,21 @@ def test_unspecified_random_numbers_are_masked():
 )  # fmt: skip
 def test_promotion_to_a_common_type(first, second, expected):
     for item, other in ((first, second), (second, first)):
-        result = convert_both(np.ones(2, item), np.ones((), other), scalars_follow=False, widest=np.dtype("f4"))
+        result = convert_promote_types(
+            np.ones(2, item), np.ones((), other), scalars_follow=False, widest=np.dtype("f4")
+        )
         assert [array.dtype for array in result] == [np.dtype(expected)] * 2
 
 
 def test_promotion_of_float16_with_bfloat16_and_of_scalars():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     short = np.ones(2, ml_dtypes.bfloat16)
-    assert convert_both(short, np.ones(2, "f2"), scalars_follow=False, widest=np.dtype("f4"))[0].dtype == np.float32
+    assert (
+        convert_promote_types(short, np.ones(2, "f2"), scalars_follow=False, widest=np.dtype("f4"))[0].dtype
+        == np.float32
+    )
     for text, other, expected in (("i8", "u1", "u1"), ("f2", "i1", "f2"), ("f8", "f2", "f2")):
-        arrays = convert_both(np.ones((), text), np.ones(2, other), scalars_follow=True, widest=np.dtype("f4"))
+        arrays = convert_promote_types(np.ones((), text), np.ones(2, other), scalars_follow=True, widest=np.dtype("f4"))
         assert arrays[0].dtype == np.dtype(expected)
 
 
@@ -192,24 +197,24 @@ def test_promotion_of_float16_with_bfloat16_and_of_scalars():
     ],
 )
 def test_philox_words_match_the_published_vectors(state, words):
-    result, _ = random_words(np.array([state], np.uint32), sizes=[1, 4])
+    result, _ = random_generator(np.array([state], np.uint32), sizes=[1, 4])
     assert result.tolist() == [words]
 
 
 def test_philox_counter_advances_by_blocks_and_wraps():
     state = np.array([0xFFFFFFFF, 0xFFFFFFFF, 7, 0, 1, 2], np.uint32)
-    both, trailing = random_words(state, sizes=[9])
+    both, trailing = random_generator(state, sizes=[9])
     assert trailing.tolist() == [2, 0, 8, 0, 1, 2]
-    first, following = random_words(state, sizes=[2, 2])
-    second, _ = random_words(following, sizes=[5])
+    first, following = random_generator(state, sizes=[2, 2])
+    second, _ = random_generator(following, sizes=[5])
     assert np.array_equal(both, np.concatenate([first.ravel(), second]))
-    last, after = random_words(np.array([0xFFFFFFFF] * 4 + [1, 2], np.uint32), sizes=[4])
+    last, after = random_generator(np.array([0xFFFFFFFF] * 4 + [1, 2], np.uint32), sizes=[4])
     assert after.tolist() == [0, 0, 0, 0, 1, 2]
     assert last.dtype == np.uint32
 
 
 def test_states_of_another_size_are_rejected():
     with pytest.raises(InputError, match="six"):
-        random_words(np.zeros((6, 1), np.uint32), sizes=[4])
+        random_generator(np.zeros((6, 1), np.uint32), sizes=[4])
     with pytest.raises(InputError, match="six"):
-        random_words(np.zeros(6, np.int32), sizes=[4])
+        random_generator(np.zeros(6, np.int32), sizes=[4])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.attention import weigh_values
+from specgate.execution.kernels.attention import scaled_dot_product_attention
 
 # of two keys the second has the score ln(3), so its weight is 3/4
 QUERY = np.array([[[1.0], [0.0]]])
@@ -17,7 +17,7 @@ VALUE = np.array([[[4.0], [8.0]]])
 
 
 def weigh(mask=None, scale=None, *, query=QUERY, key=KEY, value=VALUE, sink=None, causal=False):
-    return weigh_values(query, key, value, mask, scale, sink, causal=causal)
+    return scaled_dot_product_attention(query, key, value, mask, scale, sink, causal=causal)
 
 
 def test_better_match_has_more_weight():

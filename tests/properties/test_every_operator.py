@@ -101,7 +101,7 @@ def test_all_checks_agree_and_accepted_descriptors_execute(name: str, operator: 
     assert executed >= 1 or not spec.table.recipe or name != "directml"
 
 
-def sizes_of(tensor: TensorDesc) -> tuple[int, ...]:
+def tensor_shape(tensor: TensorDesc) -> tuple[int, ...]:
     return tuple(size for size in tensor.sizes or () if isinstance(size, int))
 
 
@@ -109,7 +109,7 @@ def plain_arrays(spec: OperatorSpec, descriptor: Descriptor) -> dict[str, Any]:
     """Return zeros and ones for every input."""
 
     def make(tensor: TensorDesc) -> NDArray[Any]:
-        shape = sizes_of(tensor)
+        shape = tensor_shape(tensor)
         return np.arange(prod(shape)).reshape(shape).astype(numpy_type(spec.dialect, str(tensor.type))) % 2
 
     entries = {info.name: descriptor.fields.get(info.name) for info in spec.inputs}
@@ -123,7 +123,7 @@ def plain_arrays(spec: OperatorSpec, descriptor: Descriptor) -> dict[str, Any]:
 def executes(spec: OperatorSpec, descriptor: Descriptor, level: str) -> bool:
     """Execute an accepted descriptor with small numbers and compare the outputs."""
     descriptor = list_unclaimed(descriptor)
-    if not carry(descriptor) or sum(prod(sizes_of(t)) for _, t in descriptor.tensors()) > SMALL:
+    if not carry(descriptor) or sum(prod(tensor_shape(t)) for _, t in descriptor.tensors()) > SMALL:
         return False
     try:
         outputs = execute_at(descriptor, plain_arrays(spec, descriptor), level, max_bytes=MAX_BYTES)

@@ -433,7 +433,7 @@ def _largest_float(dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.asarray(_LARGEST_BFLOAT16 if dtype.name == "bfloat16" else np.finfo(dtype).max, np.float64)
 
 
-def raise_to(x: NDArray[Any], *, low: float, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:
+def threshold_to(x: NDArray[Any], *, low: float, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:
     """Return max(x, low), with `low` read as in `clip`.
 
     nan, and a zero where `low` is 0, become `low`.

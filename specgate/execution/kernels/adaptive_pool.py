@@ -131,7 +131,7 @@ def _places(steps: Sequence[NDArray[Any]], windows: Sequence[Windows]) -> NDArra
     return places
 
 
-def mean_of_parts(data: NDArray[Any], output_size: NDArray[Any]) -> NDArray[Any]:
+def adaptive_avg_pool(data: NDArray[Any], output_size: NDArray[Any]) -> NDArray[Any]:
     """Return adaptive average pooling of `data` [batch, channel, spatial…].
 
     Bin i of n of a size s is [floor(i * s / n), ceil((i + 1) * s / n)). Empty bins are masked.
@@ -148,12 +148,12 @@ def mean_of_parts(data: NDArray[Any], output_size: NDArray[Any]) -> NDArray[Any]
     return result
 
 
-def largest_of_parts(
+def adaptive_max_pool(
     data: NDArray[Any], output_size: NDArray[Any], *, int32_indices: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return adaptive max pooling, and flat spatial indices of the maxima.
 
-    Bins are those of `mean_of_parts`. The first of equal elements wins. Bins with nan are masked. int32_indices:
+    Bins are those of `adaptive_avg_pool`. The first of equal elements wins. Bins with nan are masked. int32_indices:
     indices are int32, not int64.
     """
     shape, parts = _parts(data, output_size)
@@ -203,7 +203,7 @@ def _spatial_index(spatial: tuple[Any, ...]) -> Any:
     return (slice(None), slice(None), *spatial)
 
 
-def patches(
+def extract_image_patches(
     data: NDArray[Any], *, sizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], auto_pad: str
 ) -> NDArray[Any]:
     """Return flattened patches of `data`, as in OpenVINO ExtractImagePatches.
@@ -213,11 +213,15 @@ def patches(
     same_lower (output = ceil(input / stride), zero-padded, the odd element at the end or at the beginning).
     """
     if data.ndim != 4 or any(len(numbers_per_axis) != 2 for numbers_per_axis in (sizes, strides, rates)):
-        raise InputError("patches: expected a 4-D input, and two numbers each for sizes, strides and rates")
+        raise InputError(
+            "extract_image_patches: expected a 4-D input, and two numbers each for sizes, strides and rates"
+        )
     if min(sizes) < 0 or min(*strides, *rates) < 1:
-        raise InputError("patches: expected sizes of at least 0, and strides and rates of at least 1")
+        raise InputError("extract_image_patches: expected sizes of at least 0, and strides and rates of at least 1")
     if auto_pad not in {"valid", "same_upper", "same_lower"}:
-        raise InputError(f"patches: expected auto_pad valid, same_upper or same_lower, found {auto_pad!r:.40}")
+        raise InputError(
+            f"extract_image_patches: expected auto_pad valid, same_upper or same_lower, found {auto_pad!r:.40}"
+        )
     before, counts = [], []
     for size, length, step, gap in zip(data.shape[2:], sizes, strides, rates, strict=True):
         span = (length - 1) * gap + 1
@@ -227,7 +231,7 @@ def patches(
         counts.append(count)
     result = memory.empty((data.shape[0], data.shape[1] * sizes[0] * sizes[1], *counts), data.dtype)
     if auto_pad != "valid":
-        result[...] = zero_of("patches", data.dtype)
+        result[...] = zero_of("extract_image_patches", data.dtype)
     parts = result.reshape(data.shape[0], sizes[0] * sizes[1], data.shape[1], *counts)
     for index, (row, column) in memory.within_time_limit(enumerate(product(range(sizes[0]), range(sizes[1])))):
         offsets = (row * rates[0] - before[0], column * rates[1] - before[1])

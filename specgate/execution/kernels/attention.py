@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Body = Callable[[Sequence[NDArray[Any]]], Sequence[Any]]
 
 
-def weigh_values(
+def scaled_dot_product_attention(
     query: NDArray[Any],
     key: NDArray[Any],
     value: NDArray[Any],
@@ -106,7 +106,7 @@ _RULES: Final = {
 _ACTIVATIONS: Final = ("none", "silu", "swish")
 
 
-def attend_linearly(
+def linear_attention(
     query: NDArray[Any],
     key: NDArray[Any],
     value: NDArray[Any],
@@ -189,7 +189,7 @@ def _factors(array: NDArray[Any], shape: tuple[int, int], counts: tuple[int, int
     return array.astype(kind)
 
 
-def filter_causally(
+def causal_conv_with_state(
     inputs: NDArray[Any],
     filters: NDArray[Any],
     bias: NDArray[Any] | None = None,
@@ -549,7 +549,7 @@ def attend(
         return round_to(result, query.dtype), keys, values, round_to(mode_output, query.dtype)
 
 
-def attend_to_heads(
+def flex_attention(
     query: NDArray[Any],
     key: NDArray[Any],
     value: NDArray[Any],

@@ -79,7 +79,7 @@ def _truncate_floats(array: NDArray[Any], low: int, high: int) -> tuple[NDArray[
     return np.where(known_array, truncated, 0), known_array
 
 
-def convert_both(
+def convert_promote_types(
     first: NDArray[Any], second: NDArray[Any], *, scalars_follow: bool, widest: np.dtype[Any] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return both arrays in one common type, converted as in `convert`.
@@ -171,7 +171,7 @@ def cast_elements(
     return array if is_parsed.all() else np.ma.array(array, mask=~is_parsed | np.ma.getmaskarray(array))
 
 
-def reinterpret_bits(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]:
+def bit_cast(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]:
     """Return the bits of `inputs` reinterpreted as elements of the type `to`.
 
     Booleans other than 0 and 1 are masked.

@@ -15,8 +15,8 @@ from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.elementwise import ignore_warnings, require_float
 from specgate.execution.kernels.matmul import multiply_matrices
-from specgate.execution.kernels.matmul_n_bits import multiply_scaled
-from specgate.execution.kernels.rotary_embedding import rotate_pairs
+from specgate.execution.kernels.matmul_n_bits import matmul_integer_to_float
+from specgate.execution.kernels.rotary_embedding import rotary_embedding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -294,7 +294,7 @@ def attend_masked(
 _MASKED_SCORE: Final = -10000.0
 
 
-def attend_by_projection(
+def projected_attention(
     inputs: NDArray[Any],
     weights: NDArray[Any],
     bias: NDArray[Any] | None = None,
@@ -315,9 +315,9 @@ def attend_by_projection(
 
     The present stacks all keys and values, if their sizes are equal. inputs: [batch, time, size]. weights: [size,
     hidden], query, key and value columns, of `sizes` elements, or a third each. bias: [hidden]. mask, filter_value,
-    score_bias: as for `attend_packed`. past: past keys and values, [2, batch, heads, time, head size]. shared: only
-    past_length positions of the past are valid, and new ones are written after them. computed: no requested feature is
-    missing from this kernel.
+    score_bias: as for `multi_head_attention`. past: past keys and values, [2, batch, heads, time, head size]. shared:
+    only past_length positions of the past are valid, and new ones are written after them. computed: no requested
+    feature is missing from this kernel.
     """
     if not computed:
         raise NoKernel("attention: do_rotary is not supported")
@@ -344,7 +344,7 @@ def attend_by_projection(
     )  # fmt: skip
 
 
-def attend_quantized(
+def quantized_attention(
     inputs: NDArray[Any],
     weights: NDArray[Any],
     bias: NDArray[Any],
@@ -361,7 +361,7 @@ def attend_quantized(
     causal: bool = False,
     computed: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return `attend_by_projection` of dequantized 8-bit inputs and weights.
+    """Return `projected_attention` of dequantized 8-bit inputs and weights.
 
     input_scale, input_zero: one element. weight_scale, weight_zero: one, or one per column. The result and the past
     have the type of the bias.
@@ -379,7 +379,9 @@ def attend_quantized(
     require_shape("attention", "a bias", bias.shape, (hidden,))
     memory.empty((*inputs.shape[:2], hidden), np.dtype(np.float64))
     wide_parts = [round_to(array, _SINGLE) for array in (input_scale, weight_scale, bias)]
-    product = multiply_scaled(inputs, weights, wide_parts[0], wide_parts[1], input_zero, weight_zero, wide_parts[2])
+    product = matmul_integer_to_float(
+        inputs, weights, wide_parts[0], wide_parts[1], input_zero, weight_zero, wide_parts[2]
+    )
     return _attend_product(
         product, [hidden // 3] * 3, mask, past, None, bias.dtype,
         heads=heads, scale=scale, filter_value=filter_value, causal=causal,
@@ -402,7 +404,7 @@ def _attend_product(
     parts = np.split(product, np.cumsum(widths)[:-1], axis=2)
     before = (None, None) if past is None else _split_past(past)
     with ignore_warnings():
-        result, keys, values, _ = attend_packed(
+        result, keys, values, _ = multi_head_attention(
             parts[0], parts[1], parts[2], None, mask, score_bias, *before, with_starts=True, **other_arguments
         )
         present = np.stack([keys, values]) if keys.shape == values.shape else None
@@ -415,7 +417,7 @@ def _split_past(past: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return past[0], past[1]
 
 
-def attend_packed(
+def multi_head_attention(
     query: NDArray[Any],
     key: NDArray[Any] | None = None,
     value: NDArray[Any] | None = None,
@@ -442,7 +444,7 @@ def attend_packed(
     key on, [batch], and with_starts before another, [2 * batch], the ends first; of [3 * batch + 2] the first ones are
     ends as well. score_bias: broadcasts to [batch, heads, queries, keys]. past_length: valid positions of the past,
     after which new keys and values are written; without it the whole past is valid and new ones are appended. computed:
-    as for `attend_by_projection`.
+    as for `projected_attention`.
     """
     if not computed:
         raise NoKernel("attention: beam search (beam_width, cache_indirection) is not supported")
@@ -507,7 +509,7 @@ def _add_bias(parts: list[NDArray[Any]], bias: NDArray[Any] | None, count: int) 
     return [*biased_parts, *parts[count:]]
 
 
-def rotate_heads(
+def rotary_embedding_heads(
     inputs: NDArray[Any],
     positions: NDArray[Any],
     cosines: NDArray[Any],
@@ -518,11 +520,11 @@ def rotate_heads(
     interleaved: int = 0,
     computed: bool = True,
 ) -> NDArray[Any]:
-    """Return inputs with rotary position embedding, as in `rotate_pairs`.
+    """Return inputs with rotary position embedding, as in `rotary_embedding`.
 
     inputs: [batch, time, hidden] or [batch, heads, time, size]. positions: [batch, time], or the first one only, [1].
     heads: number of heads; if 0, the head size is twice the number of cache columns. turned: number of elements of a
-    head to rotate, 0 for all. computed: as for `attend_by_projection`.
+    head to rotate, 0 for all. computed: as for `projected_attention`.
     """
     if not computed:
         raise NoKernel("rotary: packed batches and scales are not supported")
@@ -538,7 +540,7 @@ def rotate_heads(
         return inputs.copy()
     size = 2 * cosines.shape[1]
     count = heads or (inputs.shape[2] // size if size else 0)
-    return rotate_pairs(
+    return rotary_embedding(
         inputs, cosines, sines, positions, interleaved=interleaved, heads=count if inputs.ndim == 3 else None,
         turned=turned,
     )  # fmt: skip
@@ -560,7 +562,7 @@ class _SoftmaxOptions(NamedTuple):
     shown: int
 
 
-def attend_cached(
+def group_query_attention(
     query: NDArray[Any],
     lengths: NDArray[Any],
     total: NDArray[Any],
@@ -638,7 +640,9 @@ def attend_cached(
             _require_angles(cosines, sines, size, times.total)
         if rotated and cosines is not None and sines is not None:
             wide_query, new[0] = (
-                rotate_pairs(array, cosines, sines, places, interleaved=int(interleaved), turned=2 * cosines.shape[1])
+                rotary_embedding(
+                    array, cosines, sines, places, interleaved=int(interleaved), turned=2 * cosines.shape[1]
+                )
                 if array.size else array for array in (wide_query, new[0])
             )  # fmt: skip
         way = _SoftmaxOptions(

@@ -359,7 +359,7 @@ def convolve(
     )
 
 
-def convolve_transposed(
+def conv_transpose(
     inputs: NDArray[Any],
     filters: NDArray[Any],
     bias: NDArray[Any] | None = None,
@@ -462,7 +462,7 @@ def _empty_sum(shape: tuple[int, ...], bias: NDArray[Any] | None, dtype: np.dtyp
 AUTOMATIC: Final = {"explicit": "NOTSET", "valid": "VALID", "same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER"}
 
 
-def slide_filters(
+def group_convolution(
     data: NDArray[Any],
     filters: NDArray[Any],
     *,
@@ -499,7 +499,7 @@ def slide_filters(
     )
 
 
-def slide_filters_back(
+def convolution_backprop_data(
     data: NDArray[Any],
     filters: NDArray[Any],
     output_shape: NDArray[Any] | None = None,
@@ -556,7 +556,7 @@ def slide_filters_back(
         pads = [*first, *(max(0, n) for n in left)]
         sizes = None if explicit else [size - n for size, n in zip(sizes, wider, strict=True)]
         memory.check_budget((data.shape[0], flat.shape[1] * groups, *places), data.dtype)
-    array = convolve_transposed(
+    array = conv_transpose(
         data,
         flat,
         strides=strides,
@@ -581,7 +581,7 @@ def _flatten_groups(filters: NDArray[Any]) -> tuple[int, NDArray[Any]]:
     return (groups, filters.reshape(groups * per_group, *rest)) if groups else (1, filters.reshape(0, 0, *rest[1:]))
 
 
-def slide_binary(
+def binary_convolution(
     data: NDArray[Any],
     filters: NDArray[Any],
     *,
@@ -623,13 +623,15 @@ def slide_binary(
     }
     signs = np.where(padded == 1, 1.0, -1.0)
     with memory.ignore_warnings():
-        counts = slide_filters(signs, np.where(widen_array(filters) == 1, 1.0, -1.0), **options)
+        counts = group_convolution(signs, np.where(widen_array(filters) == 1, 1.0, -1.0), **options)
         missing_counts = np.zeros(counts.shape, np.bool_)
         if not is_float(data.dtype):
             ends_of_type = np.iinfo(data.dtype)
             missing_counts = (counts < ends_of_type.min) | (counts > ends_of_type.max)
         if strange.any():
-            missing_counts |= slide_filters(strange.astype(np.float64), np.ones((1, *filters.shape[1:])), **options) > 0
+            missing_counts |= (
+                group_convolution(strange.astype(np.float64), np.ones((1, *filters.shape[1:])), **options) > 0
+            )
         whole_numbers = counts if is_float(data.dtype) else counts.astype(np.int64)
         result = round_to(whole_numbers, data.dtype)
     return np.ma.MaskedArray(result, mask=missing_counts) if missing_counts.any() else result

@@ -23,7 +23,7 @@ from specgate.execution.kernels.nms import (
     precision_of,
     select_with_suppression,
 )
-from specgate.execution.kernels.roi_align import align_regions
+from specgate.execution.kernels.roi_align import roi_align
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ _HALF = 0.5
 
 
 class _Rules(NamedTuple):
-    """Box selection settings; see `detect_boxes`."""
+    """Box selection settings; see `detection_output`."""
 
     overlap: float
     least: float
@@ -44,7 +44,7 @@ class _Rules(NamedTuple):
     one_list: bool
 
 
-def detect_boxes(
+def detection_output(
     offsets: NDArray[Any],
     scores: NDArray[Any],
     priors: NDArray[Any],
@@ -83,13 +83,13 @@ def detect_boxes(
     places, factors = _priors(priors.astype(to_type), variances=variances, sizes=(height, width))
     batches, count = len(offsets), places.shape[1]
     class_count = classes if classes >= 0 else scores.shape[1] // count if count else 0
-    require_shape("detect_boxes", "scores", scores.shape, (batches, count * class_count))
-    require_shape("detect_boxes", "offsets", offsets.shape, (batches, count * (1 if shared else class_count) * 4))
+    require_shape("detection_output", "scores", scores.shape, (batches, count * class_count))
+    require_shape("detection_output", "offsets", offsets.shape, (batches, count * (1 if shared else class_count) * 4))
     if len(places) not in {1, batches}:
-        raise InputError(f"detect_boxes: expected prior boxes with batch size 1 or {batches}, found {len(places)}")
+        raise InputError(f"detection_output: expected prior boxes with batch size 1 or {batches}, found {len(places)}")
     array = scores.astype(to_type).reshape(batches, count, class_count)
     if more_scores is not None:
-        require_shape("detect_boxes", "the scores of the first stage", more_scores.shape, (batches, count * 2))
+        require_shape("detection_output", "the scores of the first stage", more_scores.shape, (batches, count * 2))
         lacks_object = more_scores.astype(to_type).reshape(batches, count, 2)[:, :, 1] < to_type(objects)
         class_corners = np.zeros(class_count, to_type)
         if 0 <= background < class_count:
@@ -98,7 +98,7 @@ def detect_boxes(
     boxes = places[:, :, None]
     for stage in (more_offsets, offsets):
         if stage is not None:
-            require_shape("detect_boxes", "offsets", stage.shape, offsets.shape)
+            require_shape("detection_output", "offsets", stage.shape, offsets.shape)
             shifted_corners = (
                 stage.astype(to_type).reshape(batches, count, 1 if shared else class_count, 4) * factors[:, :, None]
             )
@@ -113,12 +113,12 @@ def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) ->
     """Return prior boxes by corners, and variances: [1 or batches, priors, 4]."""
     numbers = 5 if any(sizes) else 4
     if priors.ndim != 3 or priors.shape[2] % numbers or priors.shape[1] != (2 if variances else 1):
-        raise InputError(f"detect_boxes: expected {numbers} numbers per prior box, found {list(priors.shape)}")
+        raise InputError(f"detection_output: expected {numbers} numbers per prior box, found {list(priors.shape)}")
     batches, count = len(priors), priors.shape[2] // numbers
     places = priors[:, 0].reshape(batches, count, numbers)[:, :, numbers - 4 :]
     if numbers == 5:
         if min(sizes) < 1:
-            raise InputError("detect_boxes: expected a height and a width of at least 1")
+            raise InputError("detection_output: expected a height and a width of at least 1")
         places = places / np.array([sizes[1], sizes[0]] * 2, priors.dtype)
     if not variances:
         return places, np.ones_like(places)
@@ -243,7 +243,7 @@ class _Box(NamedTuple):
     has_size: bool = True
 
 
-def boxes_of_sizes(
+def prior_box(
     grid: NDArray[Any],
     image: NDArray[Any],
     *,
@@ -280,7 +280,7 @@ def boxes_of_sizes(
         for size_list in (min_sizes, max_sizes, fixed_sizes, densities)
     )
     if step < 0 or any((size_list < 0).any() for size_list in (sizes, larger, fixed)):
-        raise InputError("boxes_of_sizes: expected sizes and a step of at least 0")
+        raise InputError("prior_box: expected sizes and a step of at least 0")
     if not all_sizes:
         sizes, larger, step = sizes * height, larger[:0], step * height
     distinct_ratios = _distinct_ratios(ratios, flip=flip)
@@ -293,14 +293,14 @@ def boxes_of_sizes(
         fixed_ratios
     ) * extra_boxes
     if len(boxes) != count_per_size:
-        raise NoKernel(f"boxes_of_sizes: {count_per_size} boxes are declared, but the attributes describe {len(boxes)}")
+        raise NoKernel(f"prior_box: {count_per_size} boxes are declared, but the attributes describe {len(boxes)}")
     with memory.ignore_warnings():
         x, y = ((np.arange(n) + offset) * step if step else (np.arange(n) + 0.5) * np.float64(image_length) / n
                 for n, image_length in ((columns, width), (rows, height)))  # fmt: skip
     return _place_boxes(x, y, boxes, (height, width), variances, clip=clip, dtype=dtype)
 
 
-def boxes_of_lists(
+def prior_box_clustered(
     grid: NDArray[Any],
     image: NDArray[Any] | None = None,
     *,
@@ -316,14 +316,15 @@ def boxes_of_lists(
 ) -> NDArray[Any]:
     """Return boxes of given widths and heights per point, and variances.
 
-    The result is [2, 4 * boxes] of `dtype`, as in `boxes_of_sizes`. Points are step_across and step_down apart, where
+    The result is [2, 4 * boxes] of `dtype`, as in `prior_box`. Points are step_across and step_down apart, where
     both are 0 `step`; if that is 0 as well, they are spread over the image. Raises NoKernel without an image, and for
     unequal numbers of widths and heights.
     """
     rows, columns = _read_image_size("grid", grid)
     if image is None or len(widths) != len(heights):
         raise NoKernel(
-            "boxes_of_lists: it is unspecified how to handle boxes without an image size, or with a width but no height"
+            "prior_box_clustered: it is unspecified how to handle boxes without an image size, or with a width "
+            "but no height"
         )
     height, width = _read_image_size("image", image)
     if step_across == 0 and step_down == 0:
@@ -355,7 +356,7 @@ def _distinct_ratios(ratios: Sequence[float], *, flip: bool) -> list[float]:
         if all(abs(number - reference) >= _RATIO_TOLERANCE for reference in numbers):
             numbers += [number, 1 / number if number else np.inf] if flip else [number]
         if len(numbers) > _MAX_BOXES_PER_POINT:
-            raise InputError("boxes_of_sizes: too many aspect ratios")
+            raise InputError("prior_box: too many aspect ratios")
     return numbers[1:]
 
 
@@ -377,11 +378,11 @@ def _iterate_fixed_boxes(
         return
     if len(densities) < len(sizes) or (densities < 1).any() or densities.max() ** 2 * len(sizes) > _MAX_BOXES_PER_POINT:
         raise NoKernel(
-            "boxes_of_sizes: it is unspecified how to handle fixed sizes without a density of 1 or more, or this many "
+            "prior_box: it is unspecified how to handle fixed sizes without a density of 1 or more, or this many "
             "of them"
         )
     if max(sizes.max(), 0) > _MAX_BOXES_PER_POINT:
-        raise NoKernel("boxes_of_sizes: the fixed sizes are too large for integers")
+        raise NoKernel("prior_box: the fixed sizes are too large for integers")
     for size, density in zip(sizes.tolist(), densities.tolist(), strict=False):
         shapes = [_half_sizes(size, float(np.float32(ratio))) for ratio in (fixed or ratios)]
         if not fixed:
@@ -400,7 +401,7 @@ def _iterate_boxes(
     Without `repeated`, boxes of ratios are yielded once, after the last size.
     """
     if len(sizes) * (len(ratios) + 1) > _MAX_BOXES_PER_POINT:
-        raise InputError("boxes_of_sizes: too many sizes or aspect ratios")
+        raise InputError("prior_box: too many sizes or aspect ratios")
     for size_index, size in enumerate(sizes.tolist()):
         yield _Box(size / 2, size / 2)
         means = [float(np.sqrt(size * larger[size_index])) / 2] if size_index < len(larger) else []
@@ -476,7 +477,7 @@ class _Choice(NamedTuple):
     between: float | None = None
 
 
-def generate_image_proposals(
+def generate_proposals(
     sizes: NDArray[Any],
     anchors: NDArray[Any],
     offsets: NDArray[Any],
@@ -501,17 +502,15 @@ def generate_image_proposals(
     int32. scale_least: min_size is multiplied by the scales of the image.
     """
     if anchors.ndim != 4 or scores.ndim != 4 or sizes.ndim != 2 or sizes.shape[1] not in {3, 4}:
-        raise InputError("generate_image_proposals: expected image sizes, and 4-D anchors and scores")
-    require_shape("generate_image_proposals", "sizes", sizes.shape, (len(scores), sizes.shape[1]))
-    require_shape("generate_image_proposals", "anchors", anchors.shape, (*anchors.shape[:3], 4))
-    require_shape("generate_image_proposals", "offsets", offsets.shape, (len(scores), *offsets.shape[1:]))
+        raise InputError("generate_proposals: expected image sizes, and 4-D anchors and scores")
+    require_shape("generate_proposals", "sizes", sizes.shape, (len(scores), sizes.shape[1]))
+    require_shape("generate_proposals", "anchors", anchors.shape, (*anchors.shape[:3], 4))
+    require_shape("generate_proposals", "offsets", offsets.shape, (len(scores), *offsets.shape[1:]))
     to_type, side_offset = precision_of(anchors, scores), 0.0 if normalized else 1.0
     choice = _Choice(before, behind, overlap, (min_size, min_size), side_offset, eta, first=False)
     arrays = []
     for image in memory.within_time_limit(range(len(scores))):
-        moved_boxes, array = _in_order(
-            "generate_image_proposals", anchors.shape[:3], offsets[image], scores[image], to_type
-        )
+        moved_boxes, array = _in_order("generate_proposals", anchors.shape[:3], offsets[image], scores[image], to_type)
         boxes = _moved_anchors(
             anchors.astype(to_type).reshape(-1, 4),
             moved_boxes,
@@ -533,7 +532,7 @@ def generate_image_proposals(
     return corners, kept_scores, number
 
 
-def propose_of_image(
+def generate_proposals_single_image(
     size: NDArray[Any],
     anchors: NDArray[Any],
     offsets: NDArray[Any],
@@ -549,18 +548,20 @@ def propose_of_image(
 
     Unused rows are 0. size: height, width and scale. anchors: [height * width * anchors, 4] by corners. offsets:
     [anchors * 4, height, width], scores: [anchors, height, width]. A side counts one more than the difference of its
-    ends. Otherwise as `generate_image_proposals`, but short boxes are dropped before the top scores are chosen.
+    ends. Otherwise as `generate_proposals`, but short boxes are dropped before the top scores are chosen.
     zero_short: they get the score 0 instead, and sides count as they are in suppression.
     """
-    require_shape("propose_of_image", "the size of the image", size.shape, (3,))
+    require_shape("generate_proposals_single_image", "the size of the image", size.shape, (3,))
     if anchors.ndim != 2 or scores.ndim != 3:
-        raise InputError("propose_of_image: expected a list of anchors and 3-D scores")
+        raise InputError("generate_proposals_single_image: expected a list of anchors and 3-D scores")
     if behind < 0:
-        raise InputError(f"propose_of_image: expected at least 0 regions, found {behind}")
+        raise InputError(f"generate_proposals_single_image: expected at least 0 regions, found {behind}")
     to_type = precision_of(anchors, scores)
     anchor_count, height, width = scores.shape
-    moved_boxes, known_array = _in_order("propose_of_image", (height, width, anchor_count), offsets, scores, to_type)
-    require_shape("propose_of_image", "anchors", anchors.shape, (scores.size, 4))
+    moved_boxes, known_array = _in_order(
+        "generate_proposals_single_image", (height, width, anchor_count), offsets, scores, to_type
+    )
+    require_shape("generate_proposals_single_image", "anchors", anchors.shape, (scores.size, 4))
     boxes = _clip_boxes(
         _moved_anchors(anchors.astype(to_type), moved_boxes, side_offset=1.0, far_offset=1.0, size_limit=_MAX_GROWTH),
         size.astype(to_type),
@@ -575,7 +576,7 @@ def propose_of_image(
     return corners, kept_scores
 
 
-def propose_from_sizes(
+def proposal(
     scores: NDArray[Any],
     offsets: NDArray[Any],
     size: NDArray[Any],
@@ -610,12 +611,12 @@ def propose_from_sizes(
     height or width of the image that is not positive, and for a scale that is negative or not finite.
     """
     if scores.ndim != 4 or size.shape not in {(3,), (4,)}:
-        raise InputError("propose_from_sizes: expected 4-D scores and three or four numbers per image")
+        raise InputError("proposal: expected 4-D scores and three or four numbers per image")
     to_type, side_offset = precision_of(scores, offsets), 0.0 if rows_first else 1.0
     batches, anchor_count, height, width = len(scores), scores.shape[1] // 2, *scores.shape[2:]
     kinds = _anchors(base, ratios, scales, rounded=not rows_first)
     if scores.shape[1] % 2 or offsets.shape != (batches, 4 * anchor_count, height, width):
-        raise InputError("propose_from_sizes: expected two scores and four offsets per anchor")
+        raise InputError("proposal: expected two scores and four offsets per anchor")
     corners = memory.empty((batches, behind, 5), scores.dtype)
     kept_scores = memory.empty((batches, behind), scores.dtype)
     corners[...], kept_scores[...] = 0, 0
@@ -637,7 +638,7 @@ def propose_from_sizes(
     counts = []
     for batch_index in memory.within_time_limit(range(batches)):
         moved_boxes, array = _in_order(
-            "propose_from_sizes",
+            "proposal",
             (height, width, anchor_count),
             offsets[batch_index],
             scores[batch_index, anchor_count:],
@@ -756,7 +757,7 @@ def _select_proposals(boxes: NDArray[Any], scores: NDArray[Any], choice: _Choice
     return corners[places], selected_scores
 
 
-def activate_predictions(
+def region_yolo(
     data: NDArray[Any],
     *,
     coordinates: int,
@@ -775,12 +776,12 @@ def activate_predictions(
     dimensions stay. Raises NoKernel for other channel counts and for fewer than two coordinates.
     """
     if data.ndim != 4:
-        raise InputError("activate_predictions: expected a 4-D input")
+        raise InputError("region_yolo: expected a 4-D input")
     count = regions if exclusive else len(mask)
     batch, channels, rows, columns = data.shape
     if coordinates < 2 or classes < 0 or count < 0 or channels != count * (coordinates + 1 + classes):
         raise NoKernel(
-            f"activate_predictions: it is unspecified what {channels} channels mean for {count} regions of "
+            f"region_yolo: it is unspecified what {channels} channels mean for {count} regions of "
             f"{coordinates} "
             f"coordinates and {classes} classes"
         )
@@ -799,13 +800,13 @@ def activate_predictions(
     if not exclusive:
         return array
     for axis in (first, last):
-        check_axis(axis, 4, "activate_predictions")
+        check_axis(axis, 4, "region_yolo")
     if first > last:
-        raise InputError(f"activate_predictions: expected axis <= end_axis, found {first} and {last}")
+        raise InputError(f"region_yolo: expected axis <= end_axis, found {first} and {last}")
     return array.reshape(*data.shape[:first], prod(data.shape[first : last + 1]), *data.shape[last + 1 :])
 
 
-def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
+def reorg_yolo(data: NDArray[Any], *, block: int) -> NDArray[Any]:
     """Return space to depth in Darknet's element order (OpenVINO ReorgYolo).
 
     The result is [batch, channels * block * block, rows / block, columns / block]. data [batch, channels, rows,
@@ -814,12 +815,10 @@ def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
     NoKernel where block * block does not divide the channels.
     """
     if data.ndim != 4 or block < 1 or data.shape[2] % block or data.shape[3] % block:
-        raise InputError(
-            f"channels_of_places: block size {block} does not divide the spatial dimensions of {list(data.shape)}"
-        )
+        raise InputError(f"reorg_yolo: block size {block} does not divide the spatial dimensions of {list(data.shape)}")
     batch, channels, rows, columns = data.shape
     if channels % (block * block):
-        raise NoKernel(f"channels_of_places: it is unspecified where to store {channels} channels")
+        raise NoKernel(f"reorg_yolo: it is unspecified where to store {channels} channels")
     memory.check_budget(data.shape, data.dtype)
     planes = data.reshape(batch, channels // block // block, rows, block, columns, block)
     channels_first = planes.transpose(0, 3, 5, 1, 2, 4)
@@ -830,7 +829,7 @@ def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
 _REGION_SIDE, _MIDDLE_LEVEL = 224.0, 2
 
 
-def boxes_on_grid(
+def prior_grid(
     boxes: NDArray[Any],
     features: NDArray[Any],
     image: NDArray[Any],
@@ -848,8 +847,8 @@ def boxes_on_grid(
     if 0. With a smaller grid the first elements are filled and the others masked.
     """
     if features.ndim != 4 or image.ndim != 4 or (len(features), len(image)) != (1, 1):
-        raise InputError("boxes_on_grid: expected a 4-D feature map and image of batch size 1")
-    require_shape("boxes_on_grid", "boxes", boxes.shape, (len(boxes), 4))
+        raise InputError("prior_grid: expected a 4-D feature map and image of batch size 1")
+    require_shape("prior_grid", "boxes", boxes.shape, (len(boxes), 4))
     height, width = features.shape[2:]
     to_type = precision_of(boxes)
     grid_rows, grid_columns = rows or height, columns or width
@@ -857,7 +856,7 @@ def boxes_on_grid(
     result[...] = 0
     if grid_rows > height or grid_columns > width or min(rows, columns) < 0:
         raise InputError(
-            f"boxes_on_grid: a {grid_rows} x {grid_columns} grid does not fit in the {height} x {width} feature map"
+            f"prior_grid: a {grid_rows} x {grid_columns} grid does not fit in the {height} x {width} feature map"
         )
     if result.size:
         steps = to_type(step_y or image.shape[2] / grid_rows), to_type(step_x or image.shape[3] / grid_columns)
@@ -875,15 +874,15 @@ def boxes_on_grid(
     return np.ma.MaskedArray(result, mask.reshape(result.shape)).reshape(shape)
 
 
-def best_regions(regions: NDArray[Any], scores: NDArray[Any], *, count: int = 0) -> NDArray[Any]:
+def top_k_rois(regions: NDArray[Any], scores: NDArray[Any], *, count: int = 0) -> NDArray[Any]:
     """Return the regions [count, 4] of the top scores, in descending order.
 
     regions: [n, 4], scores: [n]. Masked: regions of equal scores, unused rows, and everything where a score is nan.
     """
-    require_shape("best_regions", "regions", regions.shape, (len(regions), 4))
-    require_shape("best_regions", "scores", scores.shape, regions.shape[:1])
+    require_shape("top_k_rois", "regions", regions.shape, (len(regions), 4))
+    require_shape("top_k_rois", "scores", scores.shape, regions.shape[:1])
     if count < 0:
-        raise InputError(f"best_regions: cannot return {count} regions")
+        raise InputError(f"top_k_rois: cannot return {count} regions")
     result = memory.empty((count, 4), regions.dtype)
     result[...] = 0
     order = order_by_score(scores.astype(precision_of(scores)))
@@ -901,7 +900,7 @@ def best_regions(regions: NDArray[Any], scores: NDArray[Any], *, count: int = 0)
     )
 
 
-def refine_boxes(
+def detectron_detection_output(
     regions: NDArray[Any],
     offsets: NDArray[Any],
     scores: NDArray[Any],
@@ -926,11 +925,11 @@ def refine_boxes(
     regions without width or height have no boxes, scores of 0 and corners of 0.
     """
     if scores.ndim != 2 or len(weights) != 4:
-        raise InputError("refine_boxes: expected 2-D scores and four weights")
+        raise InputError("detectron_detection_output: expected 2-D scores and four weights")
     class_count, labels = scores.shape
     for name, array, shape in (("regions", regions, (class_count, 4)), ("offsets", offsets, (class_count, labels * 4))):
-        require_shape("refine_boxes", name, array.shape, shape)
-    require_shape("refine_boxes", "the image", image.shape, (1, 3))
+        require_shape("detectron_detection_output", name, array.shape, shape)
+    require_shape("detectron_detection_output", "the image", image.shape, (1, 3))
     to_type = precision_of(regions, scores)
     known_array = scores.astype(to_type)
     boxes = _refine_boxes(
@@ -990,7 +989,7 @@ def _fill_rows(part: NDArray[Any], count: int, dtype: np.dtype[Any]) -> NDArray[
     return np.ma.MaskedArray(result, mask)
 
 
-def pool_from_pyramid(
+def roi_feature_extractor(
     regions: NDArray[Any],
     layers: list[NDArray[Any]],
     *,
@@ -1007,10 +1006,10 @@ def pool_from_pyramid(
     as many as there are elements. aligned: half-pixel offset. Where the level is undefined, features are masked, and
     the regions' order as well.
     """
-    require_shape("pool_from_pyramid", "regions", regions.shape, (len(regions), 4))
+    require_shape("roi_feature_extractor", "regions", regions.shape, (len(regions), 4))
     if not layers or any(layer.ndim != 4 or layer.shape[:2] != (1, layers[0].shape[1]) for layer in layers):
         raise InputError(
-            "pool_from_pyramid: expected 4-D feature maps of batch size 1 with the same number of channels"
+            "roi_feature_extractor: expected 4-D feature maps of batch size 1 with the same number of channels"
         )
     to_type = precision_of(regions)
     places = regions.astype(to_type)
@@ -1025,7 +1024,7 @@ def pool_from_pyramid(
     for index, layer in enumerate(layers):
         rows = np.flatnonzero(is_valid & (layer_index == index))
         if len(rows):
-            crops = align_regions(
+            crops = roi_align(
                 layer, regions[rows], np.zeros(len(rows), np.int64), height=size, width=size, samples=samples,
                 scale=1.0 / scales[index] if scales[index] else np.nan,
                 shift_behind=-0.5 if aligned else 0.0,

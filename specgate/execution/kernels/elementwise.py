@@ -42,7 +42,6 @@ __all__ = [
     "Broadcast",
     "absolute",
     "add",
-    "add_activated",
     "arccos",
     "arccosh",
     "arccosh_from_logarithm",
@@ -67,20 +66,20 @@ __all__ = [
     "cos",
     "cosh",
     "cosh_from_exponentials",
-    "difference_squared",
     "divide",
     "equal",
     "erf",
+    "erf_inv",
     "error_function",
     "error_function_of_singles",
     "exp",
     "floor",
+    "fused_add",
     "greater",
     "greater_equal",
     "identity",
     "ignore_warnings",
     "in_place",
-    "inverse_error_function",
     "is_finite",
     "is_infinite",
     "is_not_a_number",
@@ -121,6 +120,7 @@ __all__ = [
     "sinh",
     "sinh_from_exponentials",
     "sqrt",
+    "squared_difference",
     "store_as",
     "subtract",
     "sum_of_all",
@@ -425,7 +425,7 @@ def _inverse_of_floats(x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(np.copysign(result, x))
 
 
-inverse_error_function = unary("inverse_error_function", _inverse_of_floats)
+erf_inv = unary("erf_inv", _inverse_of_floats)
 
 
 _HALF: Final = np.float32(0.5)
@@ -657,7 +657,7 @@ divide = _binary("divide", np.divide, _quotient)
 maximum = _binary("maximum", _maximum, np.maximum)
 minimum = _binary("minimum", _minimum, np.minimum)
 average = _binary("average", lambda a, b: (a + b) / a.dtype.type(2), _average)
-difference_squared = _binary("difference_squared", lambda a, b: (a - b) * (a - b), lambda a, b: (a - b) * (a - b))
+squared_difference = _binary("squared_difference", lambda a, b: (a - b) * (a - b), lambda a, b: (a - b) * (a - b))
 
 
 def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, **options: Unpack[Broadcast]) -> NDArray[Any]:
@@ -671,7 +671,7 @@ def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, **options: Unpack
     return result
 
 
-def add_activated(
+def fused_add(
     a: NDArray[Any], b: NDArray[Any], *, activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 ) -> NDArray[Any]:
     """Return sums rounded to their type, with `activation` applied if present."""

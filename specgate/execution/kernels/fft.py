@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def complex_transform(
+def dft_complex(
     data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None, *, inverse: bool
 ) -> NDArray[Any]:
     """Return the (inverse) DFT of complex data [..., 2] over some dimensions.
@@ -36,10 +36,10 @@ def complex_transform(
     return _split_complex(values, data.dtype)
 
 
-def half_transform(data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None) -> NDArray[Any]:
+def rdft(data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None) -> NDArray[Any]:
     """Return the DFT of real data, half of it along the last of the axes.
 
-    The result is complex [..., 2]; the other half is its conjugate. axes, signal_size: as in `complex_transform`, over
+    The result is complex [..., 2]; the other half is its conjugate. axes, signal_size: as in `dft_complex`, over
     all dimensions.
     """
     values = _to_float64(data)
@@ -56,12 +56,10 @@ def half_transform(data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[
     return _split_complex(values, data.dtype)
 
 
-def inverse_half_transform(
-    data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None
-) -> NDArray[Any]:
-    """Return the real data whose `half_transform` is [..., 2].
+def irdft(data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return the real data whose `rdft` is [..., 2].
 
-    axes, signal_size: as in `complex_transform`; the size along the last of the axes is that of the result, where -1 is
+    axes, signal_size: as in `dft_complex`; the size along the last of the axes is that of the result, where -1 is
     2 * (size - 1). With several axes, or another size, the result is masked because the descriptions are contradictory.
     """
     values = _join_complex(data)
@@ -83,7 +81,7 @@ def inverse_half_transform(
     return array if is_settled else np.ma.MaskedArray(array, mask=np.ones(array.shape, np.bool_))
 
 
-def transform_frames(
+def stft_frames(
     signal: NDArray[Any],
     window: NDArray[Any],
     frame_size: NDArray[Any],
@@ -205,7 +203,7 @@ def cosine_window(
         return _round_result(a - b * np.cos(angles) + c * np.cos(2 * angles), dtype)
 
 
-def mel_weights(
+def mel_weight_matrix(
     bins: NDArray[Any],
     length: NDArray[Any],
     rate: NDArray[Any],
@@ -246,7 +244,7 @@ def mel_weights(
     return _round_result(result, dtype)
 
 
-def transform_axis(
+def dft_along(
     data: NDArray[Any],
     length: NDArray[Any] | None = None,
     axis: NDArray[Any] | None = None,
@@ -293,7 +291,7 @@ def transform_axis(
         return _parts(array, data.dtype)
 
 
-def transform_steps(
+def stft_steps(
     signal: NDArray[Any],
     step: NDArray[Any],
     window: NDArray[Any] | None = None,
@@ -351,7 +349,7 @@ _FRAME_TOLERANCES: Final = {2: 0.02, 4: 1e-5, 8: 1e-12}
 _MIN_WEIGHT_SHARE: Final = 1e-3
 
 
-def restore_signal(
+def istft(
     data: NDArray[Any],
     window: NDArray[Any],
     frame_size: NDArray[Any],

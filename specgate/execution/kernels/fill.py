@@ -88,7 +88,7 @@ def diagonal_matrix(*, sizes: Sequence[int], value: float, offset: int, output_t
     return result
 
 
-def diagonal_strip(
+def diagonal_matrix_band(
     inputs: NDArray[Any] | None = None,
     *,
     sizes: Sequence[int],
@@ -128,7 +128,7 @@ def _differences(shape: tuple[int, ...]) -> NDArray[np.int64]:
 _MAX_DIAGONAL = 2**40
 
 
-def sizes_between(inputs: NDArray[Any], *, start: int = 0, end: int | None = None) -> NDArray[Any]:
+def shape_between(inputs: NDArray[Any], *, start: int = 0, end: int | None = None) -> NDArray[Any]:
     """Return the sizes of dimensions [start, end) as int64, as a Python slice."""
     return np.array(inputs.shape[start:end], np.int64)
 
@@ -138,7 +138,7 @@ def count_elements(inputs: NDArray[Any]) -> NDArray[Any]:
     return np.array(inputs.size, np.int64)
 
 
-def full_of(sizes: NDArray[Any], *, value: NDArray[Any] | None = None) -> NDArray[Any]:
+def constant_of_shape(sizes: NDArray[Any], *, value: NDArray[Any] | None = None) -> NDArray[Any]:
     """Return an array filled with the element of `value`, default float32 0."""
     shape = tuple(int(size) for size in sizes.reshape(-1))
     if min(shape, default=0) < 0:
@@ -176,7 +176,7 @@ def stated_value(
     return np.array(value, kind)
 
 
-def diagonal_like(inputs: NDArray[Any], *, right: int = 0, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+def eye_like(inputs: NDArray[Any], *, right: int = 0, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
     """Return an identity-like matrix of the shape of `inputs`.
 
     right: column offset of the diagonal of ones. dtype: default that of `inputs`.
@@ -192,7 +192,7 @@ def diagonal_like(inputs: NDArray[Any], *, right: int = 0, dtype: np.dtype[Any] 
     return result
 
 
-def keep_triangle(inputs: NDArray[Any], diagonal: NDArray[Any] | None = None, *, upper: bool) -> NDArray[Any]:
+def trilu(inputs: NDArray[Any], diagonal: NDArray[Any] | None = None, *, upper: bool) -> NDArray[Any]:
     """Return matrices [..., n, m] zeroed below or above a diagonal.
 
     Strings become empty. diagonal: columns right of the main one, default 0.
@@ -214,7 +214,7 @@ def keep_triangle(inputs: NDArray[Any], diagonal: NDArray[Any] | None = None, *,
 _MAX_COUNT = 2**40
 
 
-def numbers_between(
+def arange(
     start: NDArray[Any], stop: NDArray[Any], step: NDArray[Any], *, like: np.dtype[Any] | None = None
 ) -> NDArray[Any]:
     """Return the range [start, stop) by step.
@@ -252,7 +252,7 @@ def numbers_between(
     return result
 
 
-def places_not_zero(inputs: NDArray[Any], *, int32_indices: bool = False, rows_of_scalar: int = 1) -> NDArray[Any]:
+def non_zero(inputs: NDArray[Any], *, int32_indices: bool = False, rows_of_scalar: int = 1) -> NDArray[Any]:
     """Return coordinates of non-zero elements [rank, count], row-major.
 
     int32_indices: as int32, else int64. For a scalar: [1, 1] with a 0, or [1, 0]; with rows_of_scalar 0 [0, 1] or [0,
@@ -270,7 +270,7 @@ def places_not_zero(inputs: NDArray[Any], *, int32_indices: bool = False, rows_o
     return result
 
 
-def rows_not_zero(
+def nonzero_coordinates(
     inputs: NDArray[Any], *, columns: int, count_sizes: Sequence[int], sizes: Sequence[int]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the non-zero count, and the coordinates, a row per element.

@@ -15,7 +15,7 @@ from specgate.execution.kernels import activation as activation_kernels
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32, to_float64
 from specgate.execution.kernels.conv import convolve
 from specgate.execution.kernels.elementwise import require_float, tanh
-from specgate.execution.kernels.matmul import matrix_product, scaled_matrix_product
+from specgate.execution.kernels.matmul import matmul, scaled_matrix_product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +57,7 @@ _ACTIVATIONS: Final = {
 }
 
 
-def gelu_of_sum(
+def bias_gelu(
     x: NDArray[Any], bias: NDArray[Any] | None = None, *, approximation: str = "none", of_one_row: bool = True
 ) -> NDArray[Any]:
     """Return `gelu` of x plus an optional bias for the last dimension.
@@ -75,7 +75,7 @@ def gelu_of_sum(
         return round_to(activation_kernels.gelu(total, approximation=approximation), x.dtype)
 
 
-def product_of_batches(
+def fused_matmul(
     a: NDArray[Any],
     b: NDArray[Any],
     *,
@@ -96,7 +96,7 @@ def product_of_batches(
     if a.dtype != b.dtype or not is_float(a.dtype):
         raise InputError(f"matrix product: expected floats of one type, found {a.dtype} and {b.dtype}")
     double = np.dtype(np.float64)  # so that the product is rounded once, after the factor
-    array = matrix_product(left.astype(double), right.astype(double), transpose_a=transpose_a, transpose_b=transpose_b)
+    array = matmul(left.astype(double), right.astype(double), transpose_a=transpose_a, transpose_b=transpose_b)
     with memory.ignore_warnings():
         return round_to(array * np.float32(alpha), a.dtype)
 
@@ -109,7 +109,7 @@ def _batches_out(array: NDArray[Any], activation_parameters: bool) -> NDArray[An
     return np.moveaxis(array, 0, -2)
 
 
-def activated_product(
+def fused_gemm(
     a: NDArray[Any],
     b: NDArray[Any],
     c: NDArray[Any] | None = None,
@@ -135,7 +135,7 @@ def activated_product(
     return _apply_activation(activation, function, array, [has_same_type.get(name) for name in function.takes])
 
 
-def activated_convolution(
+def fused_conv(
     inputs: NDArray[Any],
     filters: NDArray[Any],
     bias: NDArray[Any] | None = None,

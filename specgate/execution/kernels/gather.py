@@ -154,7 +154,7 @@ def places_in(name: str, indices: NDArray[Any], size: int) -> NDArray[np.int64]:
     return np.where(idx < 0, idx + size, idx)
 
 
-def slices_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
+def gather_slices(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
     """Return `inputs` slices along `axis` selected by indices.
 
     The indices' dimensions replace `axis`.
@@ -171,7 +171,7 @@ def slices_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDAr
     return result
 
 
-def elements_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
+def gather_elements_along(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
     """Return the `inputs` element at each index along `axis`.
 
     Other coordinates are the index's own. indices: of the rank of `inputs`, not larger along other dimensions than
@@ -188,7 +188,7 @@ def elements_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> ND
     return np.take_along_axis(cropped_inputs, places, axis)
 
 
-def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: int = 0) -> NDArray[Any]:
+def gather_nd_slices(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: int = 0) -> NDArray[Any]:
     """Return the element or slice at each coordinate tuple of `indices`.
 
     Tuples are along the last dimension. The first batch_dimensions of both are equal, and coordinates start after them.
@@ -215,7 +215,7 @@ def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: 
     return result
 
 
-def elements_from_start(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
+def gather_elements_from_start(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
     """Return the `inputs` element at each non-negative index along `axis`.
 
     indices: of the sizes of `inputs` apart from `axis`.
@@ -226,10 +226,10 @@ def elements_from_start(inputs: NDArray[Any], indices: NDArray[Any], *, axis: in
         expected[axis] = indices.shape[axis]
     require_shape("gather_elements", "indices", indices.shape, expected)
     _require_from_start("gather_elements", indices)
-    return elements_at(inputs, indices, axis=axis)
+    return gather_elements_along(inputs, indices, axis=axis)
 
 
-def tuples_in_batches(
+def gather_nd_batched(
     inputs: NDArray[Any],
     indices: NDArray[Any],
     *,
@@ -244,13 +244,13 @@ def tuples_in_batches(
     """
     if merged and not from_end:
         _require_from_start("gather_nd", indices)
-    result = tuples_at(inputs, indices, batch_dimensions=batch_dimensions)
+    result = gather_nd_slices(inputs, indices, batch_dimensions=batch_dimensions)
     if not merged or not batch_dimensions:
         return result
     return result.reshape(prod(result.shape[:batch_dimensions]), *result.shape[batch_dimensions:])
 
 
-def entries_replaced(
+def scatter_update(
     inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: NDArray[Any]
 ) -> NDArray[Any]:
     """Return `inputs` with slices along `axis` replaced by `updates`.
@@ -279,7 +279,7 @@ def _require_from_start(name: str, indices: NDArray[Any]) -> None:
 _BLOCK: Final = 2**11
 
 
-def sum_bags(
+def embedding_bag_offsets(
     table: NDArray[Any],
     indices: NDArray[Any],
     offsets: NDArray[Any],
@@ -305,10 +305,10 @@ def sum_bags(
     return _sums(table, indices, segments, len(begins), default_index, weights, reduction)
 
 
-def sum_packed(
+def embedding_bag_packed(
     table: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any] | None = None, *, reduction: str = "sum"
 ) -> NDArray[Any]:
-    """Return `sum_bags` for each row of `indices` [bags, indices per bag]."""
+    """Return `embedding_bag_offsets` for each row of `indices` [bags, indices per bag]."""
     if indices.ndim != 2:
         raise InputError(f"bags: expected 2-D indices, found rank {indices.ndim}")
     if weights is not None:
@@ -319,7 +319,7 @@ def sum_packed(
     return _sums(table, indices.reshape(-1), segments, count, None, weights, reduction)
 
 
-def sum_segments(
+def embedding_segments_sum(
     table: NDArray[Any],
     indices: NDArray[Any],
     segment_ids: NDArray[Any],
@@ -327,7 +327,7 @@ def sum_segments(
     default_index: NDArray[Any] | None = None,
     weights: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return `sum_bags` for each of num_segments.
+    """Return `embedding_bag_offsets` for each of num_segments.
 
     segment_ids: one per index, ascending.
     """
@@ -425,7 +425,7 @@ def _lowest(dtype: np.dtype[Any]) -> Any:
     return np.array(0xFF7F, np.uint16).view(dtype)  # bfloat16: the upper half of float32's lowest
 
 
-def fill_empty_rows(
+def sparse_fill_empty_rows(
     values: NDArray[Any], dense_shape: NDArray[Any], indices: NDArray[Any], default: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
     """Return indices and values with empty rows filled, and which were empty.

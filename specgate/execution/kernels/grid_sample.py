@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _CUBE = -0.75
 
 
-def sample_at_grid(
+def grid_sample_2d(
     data: NDArray[Any],
     grid: NDArray[Any],
     *,
@@ -128,7 +128,7 @@ def reflect_positions(positions: NDArray[np.int64], size: int, align_corners: bo
     return np.where(positions < size, positions, (period if align_corners else period - 1) - positions)
 
 
-def add_columns(
+def col2im_columns(
     data: NDArray[Any],
     output_size: NDArray[Any],
     kernel_size: NDArray[Any],
@@ -146,10 +146,10 @@ def add_columns(
     before, pads_after = (list(per_axis) if per_axis is not None else [0] * 2 for per_axis in (begins, ends))
     if len(before) != 2 or len(pads_after) != 2 or output_size.size != 2:
         raise InputError("col2im: expected 3-D data, and two values for each attribute")
-    return add_blocks(data, output_size, kernel_size, strides=strides, dilations=dilations, pads=[*before, *pads_after])
+    return col2im(data, output_size, kernel_size, strides=strides, dilations=dilations, pads=[*before, *pads_after])
 
 
-def add_blocks(
+def col2im(
     data: NDArray[Any],
     output_size: NDArray[Any],
     kernel_size: NDArray[Any],
@@ -158,7 +158,7 @@ def add_blocks(
     dilations: Sequence[int] | None = None,
     pads: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return `add_columns` for any number of spatial dimensions.
+    """Return `col2im_columns` for any number of spatial dimensions.
 
     pads: begin paddings, then end paddings.
     """
@@ -207,7 +207,7 @@ _MODES: Final = ("linear", "nearest", "cubic")
 _PADDINGS: Final = ("zeros", "border", "reflection")
 
 
-def sample_places(
+def grid_sample(
     data: NDArray[Any],
     grid: NDArray[Any],
     *,
@@ -300,7 +300,7 @@ def _elements(
     return choose_elements(in_image, result, np.zeros((), flat.dtype)) if padding == "zeros" else result
 
 
-def convolve_deformed(
+def deform_conv(
     inputs: NDArray[Any],
     filters: NDArray[Any],
     offsets: NDArray[Any],
@@ -395,7 +395,7 @@ _LIMIT = 2**40
 _MIN_DISTANCE = 2.0**-149
 
 
-def slide_deformed(
+def deformable_convolution(
     data: NDArray[Any],
     offsets: NDArray[Any],
     filters: NDArray[Any],

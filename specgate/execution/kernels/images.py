@@ -53,7 +53,7 @@ _OFFSETS: Final = np.array([16.0, 128.0, 128.0])
 _TIE_TOLERANCE: Final = 2e-4
 
 
-def colours_of_planes(
+def yuv_to_rgb(
     y: NDArray[Any],
     u: NDArray[Any] | None = None,
     v: NDArray[Any] | None = None,
@@ -69,19 +69,19 @@ def colours_of_planes(
     of two. blue_first: BGR. nan_black: a color that is nan becomes 0.
     """
     if y.ndim != 4 or y.shape[3] != 1:
-        raise InputError(f"colours_of_planes: expected one channel, found {list(y.shape)}")
+        raise InputError(f"yuv_to_rgb: expected one channel, found {list(y.shape)}")
     if y.shape[2] % 2:
-        raise NoKernel("colours_of_planes: the color layout of an odd width is unspecified")
+        raise NoKernel("yuv_to_rgb: the color layout of an odd width is unspecified")
     if u is None:
         y, u, v = _split_planes(y, interleaved)
     elif interleaved:
-        require_shape("colours_of_planes", "u and v", u.shape, (*_chroma_shape(y), 2))
+        require_shape("yuv_to_rgb", "u and v", u.shape, (*_chroma_shape(y), 2))
         u, v = u[..., 0], u[..., 1]
     elif v is None:
-        raise InputError("colours_of_planes: u and v must be given together")
+        raise InputError("yuv_to_rgb: u and v must be given together")
     else:
         for plane in (u, v):
-            require_shape("colours_of_planes", "u and v", plane.shape, (*_chroma_shape(y), 1))
+            require_shape("yuv_to_rgb", "u and v", plane.shape, (*_chroma_shape(y), 1))
         u, v = u[..., 0], v[..., 0]
     memory.check_budget((*y.shape[:3], 12), np.dtype(np.float64))
     wide_planes = [y[..., 0].astype(np.float64) - 16]
@@ -91,7 +91,7 @@ def colours_of_planes(
     return _round_pixels(np.fmax(colours, 0) if nan_black else colours, y.dtype)
 
 
-def planes_of_colours(
+def rgb_to_yuv(
     image: NDArray[Any], *, together: bool, blue_first: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return Y and UV planes of RGB images.
@@ -101,7 +101,7 @@ def planes_of_colours(
     255]; integers are rounded to nearest, and masked where the order of rounding matters.
     """
     if image.ndim != 4 or image.shape[3] != 3 or image.shape[1] % 2 or image.shape[2] % 2:
-        raise InputError(f"planes_of_colours: expected three channels and even sizes, found {list(image.shape)}")
+        raise InputError(f"rgb_to_yuv: expected three channels and even sizes, found {list(image.shape)}")
     batch, rows, columns, _ = image.shape
     memory.check_budget((batch, rows, columns, 12), np.dtype(np.float64))
     colours = np.moveaxis(image[..., ::-1] if blue_first else image, -1, 0).astype(np.float64)
@@ -127,7 +127,7 @@ def planes_of_colours(
 
 def _chroma_shape(y: NDArray[Any]) -> tuple[int, int, int]:
     if y.shape[1] % 2:
-        raise InputError(f"colours_of_planes: expected an even height, found {list(y.shape)}")
+        raise InputError(f"yuv_to_rgb: expected an even height, found {list(y.shape)}")
     return y.shape[0], y.shape[1] // 2, y.shape[2] // 2
 
 
@@ -138,7 +138,7 @@ def _split_planes(planes: NDArray[Any], interleaved: bool) -> tuple[NDArray[Any]
     """
     batch, height, columns, _ = planes.shape
     if height % 3:
-        raise InputError(f"colours_of_planes: expected a height that is 1.5 times an even number, found {height}")
+        raise InputError(f"yuv_to_rgb: expected a height that is 1.5 times an even number, found {height}")
     rows = height // 3
     chroma_rows = planes[:, 2 * rows :]
     if interleaved:

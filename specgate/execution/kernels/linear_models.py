@@ -9,7 +9,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.elementwise import inverse_error_function
+from specgate.execution.kernels.elementwise import erf_inv
 from specgate.execution.kernels.matmul import multiply_matrices
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _products(
     return np.asarray(multiply_matrices(features, matrix.T) + intercept_array)
 
 
-def regress_linearly(
+def linear_regressor(
     inputs: NDArray[Any],
     *,
     coefficients: Sequence[float] = (),
@@ -46,13 +46,13 @@ def regress_linearly(
     """Return float32 [samples, targets]; coefficients: a row per target."""
     if not 1 <= targets <= max(1, len(coefficients)):
         raise InputError(
-            f"regress_linearly: expected at least 1 target and coefficients for each, found {targets} targets"
+            f"linear_regressor: expected at least 1 target and coefficients for each, found {targets} targets"
         )
-    results = _products("regress_linearly", inputs, coefficients, intercepts, targets)
+    results = _products("linear_regressor", inputs, coefficients, intercepts, targets)
     return transform_scores(results, post_transform).astype(np.float32)
 
 
-def classify_linearly(
+def linear_classifier(
     inputs: NDArray[Any],
     *,
     coefficients: Sequence[float],
@@ -66,7 +66,7 @@ def classify_linearly(
     coefficients: a row per class, or for two classes one row for the second. In the latter case the first class gets 1
     - score, and only LOGISTIC and PROBIT transform.
     """
-    name = "classify_linearly"
+    name = "linear_classifier"
     labels = labels_of(name, integer_labels, text_labels)
     width = inputs.shape[-1] if inputs.ndim else 0
     single = len(labels) == 2 and len(coefficients) == width
@@ -144,7 +144,7 @@ def transform_scores(scores: NDArray[Any], transform: str) -> NDArray[Any]:
     if transform in {"SOFTMAX", "SOFTMAX_ZERO"}:
         return _softmax(scores, None if transform == "SOFTMAX" else scores != 0)
     if transform == "PROBIT":
-        return np.asarray(sqrt(2) * inverse_error_function(2 * scores - 1))
+        return np.asarray(sqrt(2) * erf_inv(2 * scores - 1))
     raise InputError(
         f"expected post_transform NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT, found {transform!r:.40}"
     )
@@ -196,7 +196,7 @@ def _table(name: str, values: Sequence[float] | None, rows: int, columns: int) -
     return numbers.reshape(rows, columns)
 
 
-def regress_by_vectors(
+def svm_regressor(
     inputs: NDArray[Any],
     *,
     coefficients: Sequence[float] | None = None,
@@ -213,7 +213,7 @@ def regress_by_vectors(
     It is the weighted sum of kernel values plus rho. Without vectors the coefficients apply to the features. one_class:
     1 where the result is above 0, else -1.
     """
-    name = "regress_by_vectors"
+    name = "svm_regressor"
     features = _features(name, inputs)
     rho_array = _numbers(rho)
     if rho_array.size != 1 or vectors < 0:
@@ -230,7 +230,7 @@ def regress_by_vectors(
     return transform_scores(results, post_transform).astype(np.float32)
 
 
-def classify_by_vectors(
+def svm_classifier(
     inputs: NDArray[Any],
     *,
     coefficients: Sequence[float] | None = None,
@@ -251,7 +251,7 @@ def classify_by_vectors(
     score; with prob_a and prob_b they are class probabilities. Without vectors, each class has coefficients of the
     features, and the highest score wins.
     """
-    name = "classify_by_vectors"
+    name = "svm_classifier"
     labels, features = labels_of(name, integer_labels, text_labels), _features(name, inputs)
     counts = list(vectors_per_class or ())
     classes = len(labels)
@@ -291,7 +291,7 @@ def _score_pairs(
     classes = len(counts)
     pairs = _pairs(classes)
     if rho.size != len(pairs):
-        raise InputError(f"classify_by_vectors: expected {len(pairs)} values of rho, found {rho.size}")
+        raise InputError(f"svm_classifier: expected {len(pairs)} values of rho, found {rho.size}")
     ends = np.cumsum([0, *counts])
     scores = memory.empty((len(kernel_values), len(pairs)), np.dtype(np.float64))
     votes = np.zeros((len(kernel_values), classes), np.int64)
@@ -315,7 +315,7 @@ def _probabilities(scores: NDArray[Any], classes: int, a: NDArray[Any], b: NDArr
     """
     pairs = _pairs(classes)
     if a.size != len(pairs) or b.size != len(pairs):
-        raise InputError(f"classify_by_vectors: expected {len(pairs)} values of prob_a and of prob_b")
+        raise InputError(f"svm_classifier: expected {len(pairs)} values of prob_a and of prob_b")
     of_pairs = np.clip(1 - 1 / (1 + np.exp(-(scores * a + b))), _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
     memory.check_budget((len(scores), 3 * classes, classes), np.dtype(np.float64))
     table = np.zeros((len(scores), classes, classes))

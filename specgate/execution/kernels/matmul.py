@@ -143,9 +143,7 @@ def gemm(
         return round_to(result if activation is None else activation(result), a.dtype)
 
 
-def matrix_product(
-    a: NDArray[Any], b: NDArray[Any], *, transpose_a: bool = False, transpose_b: bool = False
-) -> NDArray[Any]:
+def matmul(a: NDArray[Any], b: NDArray[Any], *, transpose_a: bool = False, transpose_b: bool = False) -> NDArray[Any]:
     """Return the matrix product of the last two dimensions, others broadcast.
 
     The result has the type of `a` and `b`. A 1-D `a` is a row, a 1-D `b` a column, whether transposed or not; the
@@ -193,7 +191,7 @@ def scaled_matrix_product(
     """
     if a.ndim != 2 or b.ndim != 2 or a.dtype != b.dtype:
         raise InputError(f"gemm: expected two matrices, found {a.dtype}{a.shape} and {b.dtype}{b.shape}")
-    product = matrix_product(a.T if transpose_a else a, b.T if transpose_b else b)
+    product = matmul(a.T if transpose_a else a, b.T if transpose_b else b)
     if c is not None and not stretch:
         require_shape("gemm", "a summand", c.shape, product.shape)
     if c is None:
@@ -217,7 +215,7 @@ def scaled_matrix_product(
         return round_to(result if c is not None else to_float64(product) * np.float32(alpha), a.dtype)
 
 
-def multiply_groups(a: NDArray[Any], b: NDArray[Any], ends: NDArray[Any] | None = None) -> NDArray[Any]:
+def grouped_matmul(a: NDArray[Any], b: NDArray[Any], ends: NDArray[Any] | None = None) -> NDArray[Any]:
     """Return the product of each group, as in OpenVINO GroupedMatMul.
 
     The result has the type of `a` and `b`. a [groups, M, K] and b [groups, K, N]: [groups, M, N], without ends. a
@@ -266,7 +264,7 @@ def _groups(ends: NDArray[Any], count: int) -> list[slice]:
 _CONDITION = float(1 / np.finfo(np.float32).eps)
 
 
-def ones_on_diagonal(
+def eye(
     rows: NDArray[Any],
     columns: NDArray[Any],
     diagonal: NDArray[Any],
@@ -294,7 +292,7 @@ def ones_on_diagonal(
     return result
 
 
-def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray[Any]:
+def matrix_inverse(data: NDArray[Any], *, transposed: bool = False) -> NDArray[Any]:
     """Return the inverses of matrices [..., n, n] of floats.
 
     They are first rounded to float32. transposed: transpose the inverses. Matrices that are singular in float32 are
@@ -314,7 +312,7 @@ def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray
     return np.ma.MaskedArray(new_array, mask=is_open) if is_open.any() else new_array
 
 
-def determinants(data: NDArray[Any]) -> NDArray[Any]:
+def determinant(data: NDArray[Any]) -> NDArray[Any]:
     """Return the determinants of matrices [..., n, n], computed in float64.
 
     nan in a matrix gives nan.
@@ -348,7 +346,7 @@ _METRICS: Final[dict[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
 }
 
 
-def distances_of_rows(a: NDArray[Any], b: NDArray[Any], *, metric: str) -> NDArray[Any]:
+def cdist(a: NDArray[Any], b: NDArray[Any], *, metric: str) -> NDArray[Any]:
     """Return the distance of each row of `a` [m, n] to each of `b` [k, n].
 
     The result is [m, k]. metric: euclidean or sqeuclidean; NoKernel for others.
@@ -371,7 +369,7 @@ _TERM: Final = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
 _Names = tuple[str | int, ...]
 
 
-def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[Any]:
+def einsum(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[Any]:
     """Return the einsum of inputs of one type.
 
     equation: comma-separated input terms and the output term after ``->``; letters name dimensions, an ellipsis the

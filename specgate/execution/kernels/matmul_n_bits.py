@@ -15,14 +15,14 @@ from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.elementwise import ignore_warnings, require_float, store_as
 from specgate.execution.kernels.matmul import multiply_matrices
-from specgate.execution.kernels.quantize import quantize_over_range
-from specgate.execution.kernels.quantized_conv_matmul import integer_product, quantized_windows
+from specgate.execution.kernels.quantize import dynamic_quantize_linear
+from specgate.execution.kernels.quantized_conv_matmul import matmul_integer, qlinear_conv
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def product_of_scaled(
+def quantized_gemm(
     a: NDArray[Any],
     a_scale: NDArray[Any],
     a_zero: NDArray[Any],
@@ -46,7 +46,7 @@ def product_of_scaled(
     if a.ndim != 2 or b.ndim != 2 or a_scale.size != 1 or a_zero.size != 1 or b_scale.size != b_zero.size:
         raise InputError("matrix product: expected 2-D inputs, one zero point per scale, and one scale for A")
     left, right = (a.T if transpose_a else a), (b.T if transpose_b else b)
-    total = integer_product(left, right, a_zero, b_zero)
+    total = matmul_integer(left, right, a_zero, b_zero)
     with ignore_warnings():
         if c is not None:
             if c.ndim > 2 or any(n not in {1, m} for n, m in zip(c.shape[::-1], total.shape[::-1], strict=False)):
@@ -70,7 +70,7 @@ def _check_columns(noun: str, array: NDArray[Any], columns: int) -> NDArray[Any]
     return array
 
 
-def multiply_by_range(
+def dynamic_quantize_matmul(
     a: NDArray[Any],
     b: NDArray[Any],
     b_scale: NDArray[Any],
@@ -83,15 +83,15 @@ def multiply_by_range(
     masked where a has no finite range.
     """
     require_float("matrix product", a)
-    numbers, scale, zero = quantize_over_range(a)
+    numbers, scale, zero = dynamic_quantize_linear(a)
     if isinstance(numbers, np.ma.MaskedArray):
         numbers = np.zeros(a.shape, np.uint8)
         zero = np.zeros((), np.uint8)
-    array = _scale_total(integer_product(numbers, b, zero, b_zero), scale, b_scale, b, bias)
+    array = _scale_total(matmul_integer(numbers, b, zero, b_zero), scale, b_scale, b, bias)
     return array if np.isfinite(scale) else np.ma.MaskedArray(array, np.ones(array.shape, np.bool_))
 
 
-def multiply_scaled(
+def matmul_integer_to_float(
     a: NDArray[Any],
     b: NDArray[Any],
     a_scale: NDArray[Any],
@@ -105,7 +105,7 @@ def multiply_scaled(
     a_scale, a_zero: one, or one per column of a. b_scale, b_zero, bias: one, or one per column of b.
     """
     if a_scale.size == 1 and (a_zero is None or a_zero.size == 1):
-        return _scale_total(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
+        return _scale_total(matmul_integer(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
     if a.ndim < 1 or b.ndim < 1 or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         raise InputError(f"matrix product: shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
     with ignore_warnings():
@@ -133,7 +133,7 @@ def _scale_total(
         return round_to(np.asarray(array), dtype)
 
 
-def multiply_by_blocks(
+def matmul_n_bits(
     a: NDArray[Any],
     b: NDArray[Any],
     scales: NDArray[Any],
@@ -218,7 +218,7 @@ _NF4: Final = (
 _CODES: Final = {0: np.array([*_FP4, *(-x for x in _FP4)], np.float32), 1: np.array(_NF4, np.float32)}
 
 
-def multiply_by_codes(
+def matmul_bnb4(
     a: NDArray[Any],
     b: NDArray[Any],
     peaks: NDArray[Any],
@@ -249,9 +249,9 @@ def multiply_by_codes(
         return round_to(array.reshape(*a.shape[:-1], array.shape[-1]), a.dtype)
 
 
-def quantized_windows_of_places(inputs: NDArray[Any], *, channels_last: bool = False, **others: Any) -> NDArray[Any]:
-    """Return `quantized_windows`, with channels last if channels_last."""
+def qlinear_conv_nhwc(inputs: NDArray[Any], *, channels_last: bool = False, **others: Any) -> NDArray[Any]:
+    """Return `qlinear_conv`, with channels last if channels_last."""
     if inputs.ndim < 3:
         raise InputError(f"convolution: expected a batch, channels and spatial dimensions, found {list(inputs.shape)}")
-    array = quantized_windows(np.moveaxis(inputs, -1, 1) if channels_last else inputs, **others)
+    array = qlinear_conv(np.moveaxis(inputs, -1, 1) if channels_last else inputs, **others)
     return np.moveaxis(array, 1, -1) if channels_last else array

@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def choose_columns(inputs: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
+def array_feature_extractor(inputs: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
     """Return the last-dimension elements selected by `columns`.
 
     A 1-D input is one row.
     """
     if not inputs.ndim:
-        raise InputError("choose_columns: expected an input of rank 1 or more")
+        raise InputError("array_feature_extractor: expected an input of rank 1 or more")
     if (columns < 0).any():
-        raise InputError("choose_columns: an index is negative")
-    places = places_in("choose_columns", columns.reshape(-1), inputs.shape[-1])
+        raise InputError("array_feature_extractor: an index is negative")
+    places = places_in("array_feature_extractor", columns.reshape(-1), inputs.shape[-1])
     rows = np.atleast_2d(inputs)
     result = memory.empty((*rows.shape[:-1], places.size), inputs.dtype)
     result[...] = rows[..., places]
     return result
 
 
-def exceeds(inputs: NDArray[Any], *, threshold: float = 0.0) -> NDArray[Any]:
+def binarizer(inputs: NDArray[Any], *, threshold: float = 0.0) -> NDArray[Any]:
     """Return 1 where an element exceeds the threshold, else 0, in its type."""
     if inputs.dtype.kind == "i" and not isnan(threshold):
         ends = np.iinfo(inputs.dtype)  # integers are compared exactly
@@ -52,19 +52,19 @@ def exceeds(inputs: NDArray[Any], *, threshold: float = 0.0) -> NDArray[Any]:
     return result
 
 
-def join_columns(parts: Sequence[NDArray[Any]], *, widths: Sequence[int] | None = None) -> NDArray[np.float32]:
+def feature_vectorizer(parts: Sequence[NDArray[Any]], *, widths: Sequence[int] | None = None) -> NDArray[np.float32]:
     """Return the columns of all parts concatenated as float32.
 
     A 1-D input is one row. widths: number of columns per part, zero-padded or truncated; default its own.
     """
     rows = [np.atleast_2d(part) for part in parts]
     if not rows or any(part.ndim > 2 or not part.size == len(part) * part.shape[1] for part in rows):
-        raise InputError("join_columns: expected 1-D or 2-D inputs")
+        raise InputError("feature_vectorizer: expected 1-D or 2-D inputs")
     if any(part.ndim == 0 for part in parts) or len({len(part) for part in rows}) != 1:
-        raise InputError("join_columns: expected inputs with the same number of rows")
+        raise InputError("feature_vectorizer: expected inputs with the same number of rows")
     column_counts = [part.shape[1] for part in rows] if widths is None else list(widths)
     if len(column_counts) != len(rows) or min(column_counts) < 0:
-        raise InputError(f"join_columns: expected {len(rows)} widths of at least 0")
+        raise InputError(f"feature_vectorizer: expected {len(rows)} widths of at least 0")
     result = memory.empty((len(rows[0]), sum(column_counts)), np.dtype(np.float32))
     result[...] = 0
     begin = 0
@@ -75,7 +75,7 @@ def join_columns(parts: Sequence[NDArray[Any]], *, widths: Sequence[int] | None 
     return result
 
 
-def replace_value(
+def imputer(
     inputs: NDArray[Any],
     *,
     floats: Sequence[float] | None = None,
@@ -90,11 +90,11 @@ def replace_value(
     new: Any = floats if inputs.dtype.kind == "f" else integers
     old = replaced_float if inputs.dtype.kind == "f" else replaced_integer
     if new is None or len(new) not in {1, inputs.shape[-1] if inputs.ndim else 1}:
-        raise InputError(f"replace_value: expected one {inputs.dtype} value, or one per feature")
+        raise InputError(f"imputer: expected one {inputs.dtype} value, or one per feature")
     if inputs.dtype.kind == "i":
         ends = np.iinfo(inputs.dtype)
         if any(not ends.min <= number <= ends.max for number in new):
-            raise InputError(f"replace_value: a value does not fit {inputs.dtype}")
+            raise InputError(f"imputer: a value does not fit {inputs.dtype}")
         is_old_value = inputs == old if ends.min <= old <= ends.max else np.zeros(inputs.shape, np.bool_)
     else:
         is_old_value = np.isnan(inputs) if isnan(old) else inputs == old
@@ -104,7 +104,7 @@ def replace_value(
     return result
 
 
-def scale_columns(
+def scaler(
     inputs: NDArray[Any], *, offset: Sequence[float] | None = None, scale: Sequence[float] | None = None
 ) -> NDArray[np.float32]:
     """Return (inputs - offset) * scale as float32.
@@ -112,22 +112,22 @@ def scale_columns(
     offset, scale: one each, or one per feature.
     """
     if inputs.dtype.kind not in "if" or offset is None or scale is None or len(offset) != len(scale):
-        raise InputError("scale_columns: expected numbers, and the same number of offsets and scales")
+        raise InputError("scaler: expected numbers, and the same number of offsets and scales")
     if len(scale) != 1 and (not 1 <= inputs.ndim <= 2 or len(scale) != inputs.shape[-1]):
-        raise InputError(f"scale_columns: {len(scale)} scales do not match an input of shape {list(inputs.shape)}")
+        raise InputError(f"scaler: {len(scale)} scales do not match an input of shape {list(inputs.shape)}")
     offsets, times = (np.asarray(array, np.float32).astype(np.float64) for array in (offset, scale))
     result = memory.empty(inputs.shape, np.dtype(np.float32))
     result[...] = (inputs - offsets) * times if len(scale) != 1 else (inputs - offsets[0]) * times[0]
     return result
 
 
-def divide_rows(inputs: NDArray[Any], *, norm: str = "MAX") -> NDArray[np.float32]:
+def normalize_rows(inputs: NDArray[Any], *, norm: str = "MAX") -> NDArray[np.float32]:
     """Return each row divided by its norm, as float32.
 
     A row with norm 0 stays. norm: MAX, the largest element; L1, the sum of magnitudes; L2, the root of the sum of
     squares.
     """
-    rows = features_of("divide_rows", inputs)
+    rows = features_of("normalize_rows", inputs)
     if norm == "MAX":
         norms = np.fmax.reduce(rows, axis=1, keepdims=True, initial=-np.inf)
         norms = np.where(np.isneginf(norms) & np.isnan(rows).all(axis=1, keepdims=True), np.nan, norms)
@@ -136,7 +136,7 @@ def divide_rows(inputs: NDArray[Any], *, norm: str = "MAX") -> NDArray[np.float3
     elif norm == "L2":
         norms = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
     else:
-        raise InputError(f"divide_rows: expected norm MAX, L1 or L2, found {norm!r:.40}")
+        raise InputError(f"normalize_rows: expected norm MAX, L1 or L2, found {norm!r:.40}")
     result = memory.empty(inputs.shape, np.dtype(np.float32))
     result[...] = np.divide(rows, norms, out=rows.copy(), where=norms != 0).reshape(inputs.shape)
     return result
@@ -180,7 +180,7 @@ def _require_single_list(
     return arrays[0]
 
 
-def map_labels(
+def label_encoder(
     inputs: NDArray[Any],
     *,
     repeated: str = "last",
@@ -206,14 +206,14 @@ def map_labels(
     strings to their int64 indices in `names`, or back.
     """
     if by_place:
-        return map_names(
+        return category_mapper(
             inputs,
             numbers=range(len(names)),
             names=names,
             integer_default=integer_default,
             text_default=text_default,
         )
-    name = "map_labels"
+    name = "label_encoder"
     key_array = _require_single_list(
         name,
         "keys",
@@ -244,7 +244,7 @@ def map_labels(
     return _select_values(array, other, _find_indices(inputs, dict(pairs), of_nan=of_nan[-1] if of_nan else -1))
 
 
-def map_names(
+def category_mapper(
     inputs: NDArray[Any],
     *,
     numbers: Sequence[int] | None = None,
@@ -257,13 +257,13 @@ def map_names(
     Of repeated names the last counts.
     """
     if numbers is None or names is None:
-        raise InputError("map_names: expected integers and strings")
+        raise InputError("category_mapper: expected integers and strings")
     if inputs.dtype == np.object_:
-        return map_labels(inputs, text_keys=names, integer_values=numbers, integer_default=integer_default)
-    return map_labels(inputs, integer_keys=numbers, text_values=names, text_default=text_default)
+        return label_encoder(inputs, text_keys=names, integer_values=numbers, integer_default=integer_default)
+    return label_encoder(inputs, integer_keys=numbers, text_values=names, text_default=text_default)
 
 
-def mark_categories(
+def one_hot_encoder(
     inputs: NDArray[Any],
     *,
     integers: Sequence[int] | None = None,
@@ -275,7 +275,7 @@ def mark_categories(
     Numbers are first truncated to int64. Of equal categories the last counts. Unless unknown_is_zeros, an unknown
     number raises InputError and an unknown string is masked.
     """
-    name = "mark_categories"
+    name = "one_hot_encoder"
     categories: Sequence[Any] | None = integers if texts is None else texts
     if categories is None or (integers is not None and texts is not None):
         raise InputError(f"{name}: expected categories of either integers or strings")
@@ -305,7 +305,7 @@ _NUMBER: Final = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|\s*[+-]
 _INTEGER_PATTERN: Final = re.compile(r"\s*([+-]?\d+)")
 
 
-def maps_of_rows(
+def zip_map(
     inputs: NDArray[Any], *, integers: Sequence[int] | None = None, texts: Sequence[str] | None = None
 ) -> list[dict[Any, float]]:
     """Return one map per row with integer or string keys.
@@ -314,15 +314,15 @@ def maps_of_rows(
     """
     keys: Sequence[Any] | None = integers if texts is None else texts
     if keys is None or (integers is not None and texts is not None):
-        raise InputError("maps_of_rows: expected keys of either integers or strings")
+        raise InputError("zip_map: expected keys of either integers or strings")
     if not 1 <= inputs.ndim <= 2 or inputs.shape[-1] != len(keys):
-        raise InputError(f"maps_of_rows: {len(keys)} keys do not match an input of shape {list(inputs.shape)}")
+        raise InputError(f"zip_map: {len(keys)} keys do not match an input of shape {list(inputs.shape)}")
     rows = np.atleast_2d(inputs)
     memory.check_budget((len(rows), 3 * len(keys) + 4), np.dtype(np.float64))  # accepted by Python as a mapping
     return [dict(zip(keys, row.tolist(), strict=True)) for row in memory.within_time_limit(rows)]
 
 
-def values_at_words(
+def dict_vectorizer(
     mapping: tuple[NDArray[Any], NDArray[Any]],
     *,
     integers: Sequence[int] | None = None,
@@ -335,7 +335,7 @@ def values_at_words(
     keys, values = mapping
     words: Sequence[Any] | None = texts if keys.dtype == np.object_ else integers
     if words is None or (integers is not None and texts is not None):
-        raise InputError("values_at_words: expected a vocabulary of the type of the map's keys")
+        raise InputError("dict_vectorizer: expected a vocabulary of the type of the map's keys")
     result = memory.empty((1, len(words)), values.dtype)
     result[...] = "" if values.dtype == np.object_ else 0
     places = {key: place for place, key in enumerate(keys.tolist())}
@@ -345,7 +345,7 @@ def values_at_words(
     return result
 
 
-def row_of_map(
+def cast_map(
     mapping: tuple[NDArray[Any], NDArray[Any]],
     *,
     kind: str = "TO_FLOAT",
@@ -361,14 +361,14 @@ def row_of_map(
     """
     keys, values = mapping
     if kind not in _KINDS or form not in {"DENSE", "SPARSE"}:
-        raise InputError(f"row_of_map: unknown cast_to {kind!r:.40} or map_form {form!r:.40}")
+        raise InputError(f"cast_map: unknown cast_to {kind!r:.40} or map_form {form!r:.40}")
     dtype, convert = _KINDS[kind]
     order = np.argsort(keys, kind="stable")
     places = np.arange(len(keys)) if form == "DENSE" else keys[order]
     if len(keys) and places[0] < 0:
-        raise InputError(f"row_of_map: the key {int(places[0])} is not a valid index")
+        raise InputError(f"cast_map: the key {int(places[0])} is not a valid index")
     if form == "SPARSE" and length < 1:
-        raise InputError(f"row_of_map: {length} is not a valid length")
+        raise InputError(f"cast_map: {length} is not a valid length")
     result = memory.empty((1, len(keys) if form == "DENSE" else length), np.dtype(dtype))
     result[...] = missing_text if dtype is object else 0
     is_missing = np.zeros(result.shape, np.bool_)

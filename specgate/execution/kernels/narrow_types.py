@@ -111,7 +111,7 @@ def _power_of_two(array: NDArray[Any], dtype: np.dtype[Any]) -> tuple[NDArray[An
     return codes.astype(np.uint8).view(dtype), known_array
 
 
-def round_between_scales(
+def fake_convert(
     data: NDArray[Any],
     scale: NDArray[Any],
     shift: NDArray[Any] | None = None,

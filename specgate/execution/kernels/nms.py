@@ -318,7 +318,7 @@ def _decay_scores(
     return np.array(selected_boxes, np.intp), np.array(kept_scores, scores.dtype)
 
 
-def suppress_boxes(
+def non_max_suppression_sorted(
     boxes: NDArray[Any],
     scores: NDArray[Any],
     limit: NDArray[Any] | None = None,
@@ -346,12 +346,12 @@ def suppress_boxes(
     over batches and classes, "class_limit" for at most the number of boxes, both with -1 after the selected ones. Where
     more are selected than fit, the choice is undocumented and everything is masked.
     """
-    _require("suppress_boxes", boxes, scores, 4)
+    _require("non_max_suppression_sorted", boxes, scores, 4)
     to_type = precision_of(boxes, scores)
     corner_boxes = to_corners(boxes.astype(to_type), centred=centred)
-    count = max(0, int(_scalar_or_zero("suppress_boxes", limit)))
+    count = max(0, int(_scalar_or_zero("non_max_suppression_sorted", limit)))
     threshold, score, decay = (
-        float(_scalar_or_zero("suppress_boxes", part)) for part in (overlap, score_threshold, sigma)
+        float(_scalar_or_zero("non_max_suppression_sorted", part)) for part in (overlap, score_threshold, sigma)
     )
     if inclusive:
         threshold = float(np.nextafter(to_type(threshold), to_type(-np.inf)))
@@ -366,7 +366,7 @@ def suppress_boxes(
     )
 
 
-def suppress_turned_boxes(
+def nms_rotated(
     boxes: NDArray[Any],
     scores: NDArray[Any],
     limit: NDArray[Any],
@@ -380,15 +380,15 @@ def suppress_turned_boxes(
     int32_indices: bool = False,
     scores_type: np.dtype[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return `suppress_boxes` of rotated boxes [batches, boxes, 5].
+    """Return `non_max_suppression_sorted` of rotated boxes [batches, boxes, 5].
 
     boxes: center x, center y, width, height, angle. clockwise: the direction of positive angles. The other arguments
-    are those of `suppress_boxes`.
+    are those of `non_max_suppression_sorted`.
     """
-    _require("suppress_turned_boxes", boxes, scores, 5)
+    _require("nms_rotated", boxes, scores, 5)
     corners = corners_of_turned(boxes.astype(np.float64), clockwise=clockwise)
-    count = max(0, int(_scalar_or_zero("suppress_turned_boxes", limit)))
-    threshold, score = (float(_scalar_or_zero("suppress_turned_boxes", part)) for part in (overlap, score_threshold))
+    count = max(0, int(_scalar_or_zero("nms_rotated", limit)))
+    threshold, score = (float(_scalar_or_zero("nms_rotated", part)) for part in (overlap, score_threshold))
     if inclusive:
         threshold = float(np.nextafter(np.float32(threshold), np.float32(-np.inf)))
     limits = Limits(count, threshold, score, strict=strict)
@@ -461,7 +461,7 @@ def _write_outputs(
     return np.ma.MaskedArray(indices, True), np.ma.MaskedArray(scored, True), number
 
 
-def select_boxes(
+def non_max_suppression(
     boxes: NDArray[Any],
     scores: NDArray[Any],
     limit: NDArray[Any] | None = None,
@@ -472,16 +472,18 @@ def select_boxes(
 ) -> NDArray[Any]:
     """Return selected indices only, optionally above `score_threshold`.
 
-    Otherwise as `suppress_boxes`.
+    Otherwise as `non_max_suppression_sorted`.
     """
     bound = np.array(-np.inf, np.float32) if score_threshold is None else score_threshold
-    return suppress_boxes(boxes, scores, limit, overlap, bound, centred=centred, strict=score_threshold is not None)[0]
+    return non_max_suppression_sorted(
+        boxes, scores, limit, overlap, bound, centred=centred, strict=score_threshold is not None
+    )[0]
 
 
 Order = Literal["score", "class", "none"]
 
 
-def suppress_by_class(
+def multiclass_nms(
     boxes: NDArray[Any],
     scores: NDArray[Any],
     counts: NDArray[Any] | None = None,
@@ -523,7 +525,7 @@ def suppress_by_class(
     return _write_classes(rows, boxes.dtype, order=order, across_batches=across, narrow=int32_indices)
 
 
-def suppress_by_matrix(
+def matrix_nms(
     boxes: NDArray[Any],
     scores: NDArray[Any],
     *,
@@ -539,7 +541,7 @@ def suppress_by_matrix(
     across: bool = False,
     int32_indices: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return `suppress_by_class` with matrix NMS.
+    """Return `multiclass_nms` with matrix NMS.
 
     Scores decay by the overlaps with all boxes of higher scores. score_threshold, post_threshold: scores must be above
     it, before and after decay. gaussian: the decay is exp((most**2 - overlap**2) * sigma), else (1 - overlap) / (1 -
@@ -601,17 +603,17 @@ class _Rows(NamedTuple):
 def _images(boxes: NDArray[Any], scores: NDArray[Any], counts: NDArray[Any] | None) -> list[_Image]:
     """Return the images; raise InputError for inconsistent shapes or counts."""
     if boxes.ndim != 3 or scores.ndim != (3 if counts is None else 2):
-        raise InputError("suppress_by_class: expected 3-D boxes and a score for each")
+        raise InputError("multiclass_nms: expected 3-D boxes and a score for each")
     image_count, count = boxes.shape[:2]
-    require_shape("suppress_by_class", "boxes", boxes.shape, (image_count, count, 4))
+    require_shape("multiclass_nms", "boxes", boxes.shape, (image_count, count, 4))
     if counts is None:
-        require_shape("suppress_by_class", "scores", scores.shape, (image_count, scores.shape[1], count))
+        require_shape("multiclass_nms", "scores", scores.shape, (image_count, scores.shape[1], count))
         labels = np.zeros(scores.shape[1], np.int64)
         return [_Image(boxes[image : image + 1], scores[image], labels + image * count) for image in range(image_count)]
-    require_shape("suppress_by_class", "scores", scores.shape, (image_count, count))
+    require_shape("multiclass_nms", "scores", scores.shape, (image_count, count))
     sizes = [int(size) for size in counts.reshape(-1)]
     if any(size < 0 for size in sizes) or sum(sizes) != count:
-        raise InputError(f"suppress_by_class: roisnum declares {sizes} boxes, but the input has {count}")
+        raise InputError(f"multiclass_nms: roisnum declares {sizes} boxes, but the input has {count}")
     ends = np.cumsum(sizes, dtype=np.int64).tolist()
     labels = np.arange(image_count, dtype=np.int64) * count
     pairs = [(end - size, end) for size, end in zip(sizes, ends, strict=True)]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Activation = Callable[[NDArray[Any]], NDArray[Any]]
 
 
-def divide_by_near(
+def local_response_normalization(
     inputs: NDArray[Any],
     *,
     axes: Sequence[int],
@@ -59,7 +59,7 @@ def divide_by_near(
         return round_to(wide_inputs * _power(base, -np.float64(np.float32(beta)), by_logarithm), inputs.dtype)
 
 
-def divide_by_near_gradient(
+def local_response_normalization_gradient(
     inputs: NDArray[Any],
     gradient: NDArray[Any],
     *,
@@ -74,7 +74,7 @@ def divide_by_near_gradient(
     stepwise: bool = False,
     toward_zero: bool = False,
 ) -> NDArray[Any]:
-    """Return the gradient of `divide_by_near` with respect to its inputs.
+    """Return the gradient of `local_response_normalization` with respect to its inputs.
 
     gradient: of the output, of the shape and type of `inputs`. mirrored: sums run over all positions whose window
     contains this one, else over its own window. by_logarithm: powers are 2 ** (exponent * log2(abs(base))), with the
@@ -159,7 +159,7 @@ def _round_step(values: NDArray[Any], dtype: np.dtype[Any], *, toward_zero: bool
     return to_float64(rounded)
 
 
-def normalize_mean_variance(
+def mean_variance_normalization(
     inputs: NDArray[Any],
     scale: NDArray[Any] | None = None,
     bias: NDArray[Any] | None = None,
@@ -204,14 +204,14 @@ def _broadcastable(shape: Sequence[int], target: Sequence[int]) -> bool:
     return len(shape) == len(target) and all(a in {1, b} for a, b in zip(shape, target, strict=True))
 
 
-def scale_channels(inputs: NDArray[Any], *, scale: float, bias: Sequence[float]) -> NDArray[Any]:
+def value_scale_2d(inputs: NDArray[Any], *, scale: float, bias: Sequence[float]) -> NDArray[Any]:
     """Return scale * inputs + bias[channel], of the type of `inputs`.
 
     inputs: [batch, channel, height, width].
     """
     if inputs.ndim != 4 or inputs.shape[1] != len(bias):
         raise InputError(
-            f"scale_channels: a bias of {len(bias)} channels does not match an input of shape {list(inputs.shape)}"
+            f"value_scale_2d: a bias of {len(bias)} channels does not match an input of shape {list(inputs.shape)}"
         )
     with memory.ignore_warnings():
         summands = np.array(bias, np.float32).reshape(-1, 1, 1)
@@ -239,7 +239,7 @@ def _position_parameter(noun: str, array: NDArray[Any], inputs: NDArray[Any]) ->
     return array.astype(np.float64)
 
 
-def normalize_instances(
+def instance_normalization(
     inputs: NDArray[Any], scale: NDArray[Any], bias: NDArray[Any], *, epsilon: float
 ) -> NDArray[Any]:
     """Return instance normalization over the spatial dimensions.
@@ -283,7 +283,7 @@ def _normalize_each(
         return row_function(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
-def normalize_batch(
+def batch_normalization(
     inputs: NDArray[Any],
     scale: NDArray[Any],
     bias: NDArray[Any],
@@ -364,7 +364,7 @@ def _scale_inputs(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
     return row_function(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
-def normalize_layer(
+def layer_normalization(
     inputs: NDArray[Any],
     scale: NDArray[Any],
     bias: NDArray[Any] | None = None,
@@ -409,7 +409,7 @@ def normalize_layer(
         return result, round_to(mean, statistics).reshape(shape), round_to(inverse, statistics).reshape(shape)
 
 
-def root_mean_square(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, epsilon: float) -> NDArray[Any]:
+def rms_normalization(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, epsilon: float) -> NDArray[Any]:
     """Return RMS normalization from dimension `axis` on, times scale."""
     check_axis(axis, inputs.ndim, "normalization")
     if not inputs.size:
@@ -444,7 +444,7 @@ def _rows(array: NDArray[Any], inputs: NDArray[Any], axis: int, noun: str) -> ND
     return np.broadcast_to(row, inner_shape).reshape(1, prod(inner_shape))
 
 
-def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float | None = None) -> NDArray[Any]:
+def lp_normalization(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float | None = None) -> NDArray[Any]:
     """Return `inputs` divided by their p-norm (1 or 2) along `axis`.
 
     The result is 0 where the norm is 0. epsilon: added to the squared norm; 0 / 0 is then nan.
@@ -484,7 +484,7 @@ def _places(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> tuple[i
     return tuple(sorted(numbers))
 
 
-def normalize_along(
+def mvn(
     inputs: NDArray[Any],
     axes: NDArray[Any] | Sequence[int] | None = None,
     *,
@@ -512,7 +512,7 @@ def normalize_along(
         return round_to(wide_inputs, inputs.dtype)
 
 
-def normalize_channels(
+def batch_norm_inference(
     inputs: NDArray[Any],
     scale: NDArray[Any],
     bias: NDArray[Any],
@@ -527,12 +527,12 @@ def normalize_channels(
     """
     require_float("normalization", inputs)
     has_channels = inputs.ndim >= 2
-    return normalize_batch(
+    return batch_normalization(
         inputs, scale, bias, mean, variance, epsilon=epsilon, momentum=0.0, training=False, fits=has_channels
     )[0]
 
 
-def normalize_squares(
+def normalize_l2(
     inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int], *, epsilon: float, largest: bool = False
 ) -> NDArray[Any]:
     """Return L2 normalization along `axes`.
@@ -548,7 +548,7 @@ def normalize_squares(
         return round_to(wide_inputs / np.sqrt(np.maximum(total, least) if largest else total + least), inputs.dtype)
 
 
-def normalize_groups(
+def group_normalization(
     inputs: NDArray[Any],
     scale: NDArray[Any],
     bias: NDArray[Any],
@@ -584,7 +584,7 @@ def normalize_groups(
     return _normalize_each(inputs, inputs.shape[0] * groups, scale_rows, summand, epsilon)
 
 
-def normalize_neighbourhoods(
+def lrn(
     inputs: NDArray[Any],
     axes: NDArray[Any] | Sequence[int],
     *,
@@ -634,7 +634,7 @@ def _is_float32_enough(inputs: NDArray[Any], share: np.float64, beta: np.float32
 def _divided_by_roots(
     inputs: NDArray[Any], axis: int, share: np.float64, beta: np.float32, bias: np.float32, count: tuple[int, int]
 ) -> NDArray[Any]:
-    """Return `normalize_neighbourhoods` along one axis in float32, by blocks."""
+    """Return `lrn` along one axis in float32, by blocks."""
     length = inputs.shape[axis]
     values = inputs.reshape(prod(inputs.shape[:axis]), length, -1)
     result = np.empty(values.shape, np.float32)
@@ -706,7 +706,7 @@ def normalize_by(
         return _apply_activation(result, activation, inputs.dtype)
 
 
-def normalize_by_own(
+def batch_normalization_training(
     inputs: NDArray[Any],
     scale: NDArray[Any],
     bias: NDArray[Any],
@@ -741,7 +741,7 @@ def normalize_by_own(
         return _apply_activation(result, activation, inputs.dtype), rounded_statistics[0], rounded_statistics[1]
 
 
-def batch_gradients(
+def batch_normalization_gradient(
     inputs: NDArray[Any],
     gradient: NDArray[Any],
     mean: NDArray[Any],

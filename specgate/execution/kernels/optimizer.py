@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def adam_step(
+def adam_optimizer(
     parameters: NDArray[Any],
     first: NDArray[Any],
     second: NDArray[Any],
@@ -97,7 +97,7 @@ def _update_tensors(
     return [array for part in arrays for array in part]
 
 
-def step_by_adagrad(
+def adagrad(
     rate: NDArray[Any],
     count: NDArray[Any],
     tensors: Sequence[NDArray[Any]],
@@ -110,7 +110,7 @@ def step_by_adagrad(
 
     tensors: tensors, gradients, accumulated squares.
     """
-    initial, updates = _scalars("step_by_adagrad", rate, count)
+    initial, updates = _scalars("adagrad", rate, count)
     factor = np.float64(initial) / (1 + updates * decay_factor)
 
     def step(x: NDArray[Any], gradient: NDArray[Any], squares: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -118,10 +118,10 @@ def step_by_adagrad(
         total = squares + total_gradient * total_gradient
         return x - factor * total_gradient / (np.sqrt(total) + epsilon), total
 
-    return _update_tensors("step_by_adagrad", tensors, 3, step)
+    return _update_tensors("adagrad", tensors, 3, step)
 
 
-def step_by_adam(
+def adam(
     rate: NDArray[Any],
     count: NDArray[Any],
     tensors: Sequence[NDArray[Any]],
@@ -136,7 +136,7 @@ def step_by_adam(
 
     tensors: tensors, gradients, averages of gradients, averages of squares.
     """
-    factor, updates = _scalars("step_by_adam", rate, count)
+    factor, updates = _scalars("adam", rate, count)
     if updates > 0:
         bias_correction = np.float64(1) - np.float64(alpha) ** updates
         factor = float(factor * np.sqrt(np.float64(1) - np.float64(beta) ** updates) / bias_correction)
@@ -150,10 +150,10 @@ def step_by_adam(
         new_value = x - factor * mean / (np.sqrt(squares) + epsilon)
         return (1 - norm_coefficient_post) * new_value, mean, squares
 
-    return _update_tensors("step_by_adam", tensors, 4, step)
+    return _update_tensors("adam", tensors, 4, step)
 
 
-def step_by_momentum(
+def momentum_optimizer(
     rate: NDArray[Any],
     count: NDArray[Any],
     tensors: Sequence[NDArray[Any]],
@@ -167,9 +167,9 @@ def step_by_momentum(
 
     tensors: tensors, gradients, momenta. mode: standard, nesterov.
     """
-    factor, updates = _scalars("step_by_momentum", rate, count)
+    factor, updates = _scalars("momentum_optimizer", rate, count)
     if mode not in {"standard", "nesterov"}:
-        raise InputError(f"step_by_momentum: expected mode standard or nesterov, found {mode!r:.40}")
+        raise InputError(f"momentum_optimizer: expected mode standard or nesterov, found {mode!r:.40}")
     scale = beta if updates > 0 else 1.0
 
     def step(x: NDArray[Any], gradient: NDArray[Any], momentum: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -177,4 +177,4 @@ def step_by_momentum(
         momentum = alpha * momentum + scale * total_gradient
         return x - factor * (momentum if mode == "standard" else total_gradient + alpha * momentum), momentum
 
-    return _update_tensors("step_by_momentum", tensors, 3, step)
+    return _update_tensors("momentum_optimizer", tensors, 3, step)

@@ -245,7 +245,7 @@ def split_equally(inputs: NDArray[Any], axis: NDArray[Any], *, parts: int) -> li
     return split_along(inputs, axis=place, parts=parts)
 
 
-def split_lengths(inputs: NDArray[Any], axis: NDArray[Any], lengths: NDArray[Any]) -> list[NDArray[Any]]:
+def variadic_split(inputs: NDArray[Any], axis: NDArray[Any], lengths: NDArray[Any]) -> list[NDArray[Any]]:
     """Return parts of `inputs` of these lengths along `axis`; -1 is the rest."""
     place = one_place("split", axis, inputs.ndim)
     sizes = integers("split", "lengths", lengths)
@@ -332,7 +332,7 @@ def pad_between(
     return pad_ends(inputs, pads, mode=mode, value=0.0 if value is None or mode != "constant" else value)
 
 
-def blocks_from_depth(inputs: NDArray[Any], *, block: int, depth_first: bool) -> NDArray[Any]:
+def depth_to_space_nd(inputs: NDArray[Any], *, block: int, depth_first: bool) -> NDArray[Any]:
     """Return depth to space over any number of spatial dimensions.
 
     inputs: [batch, depth, spatial…]. depth_first: the remaining depth varies slower in the old depth than the position
@@ -352,7 +352,7 @@ def blocks_from_depth(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
     return _transpose_parts(parts, order, [batch, left, *(size * block for size in places)])
 
 
-def depth_from_blocks(inputs: NDArray[Any], *, block: int, depth_first: bool) -> NDArray[Any]:
+def space_to_depth_nd(inputs: NDArray[Any], *, block: int, depth_first: bool) -> NDArray[Any]:
     """Return space to depth over any number of spatial dimensions.
 
     inputs: [batch, depth, spatial…]. depth_first: the old depth varies slower in the new depth than the position in the
@@ -370,9 +370,7 @@ def depth_from_blocks(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
     return _transpose_parts(parts, order, [batch, depth * block**count, *outer])
 
 
-def space_from_batches(
-    inputs: NDArray[Any], blocks: NDArray[Any], begin: NDArray[Any], end: NDArray[Any]
-) -> NDArray[Any]:
+def batch_to_space(inputs: NDArray[Any], blocks: NDArray[Any], begin: NDArray[Any], end: NDArray[Any]) -> NDArray[Any]:
     """Return `inputs` with batches moved to spatial blocks, then cropped.
 
     blocks, begin, end: a number per dimension; the first ones are 1, 0 and 0.
@@ -393,9 +391,7 @@ def space_from_batches(
     return spread_parts[tuple(slice(a, n - b) for n, a, b in zip(full, first, last, strict=True))].copy()
 
 
-def batches_from_space(
-    inputs: NDArray[Any], blocks: NDArray[Any], begin: NDArray[Any], end: NDArray[Any]
-) -> NDArray[Any]:
+def space_to_batch(inputs: NDArray[Any], blocks: NDArray[Any], begin: NDArray[Any], end: NDArray[Any]) -> NDArray[Any]:
     """Return zero-padded `inputs` with spatial blocks moved to the batch.
 
     blocks, begin, end: a number per dimension; the first ones are 1, 0 and 0.
@@ -411,7 +407,7 @@ def batches_from_space(
     return _transpose_parts(parts, order, [outer[0] * int(np.prod(sizes, dtype=object)), *outer[1:]])
 
 
-def shuffle_groups(inputs: NDArray[Any], *, axis: int, groups: int) -> NDArray[Any]:
+def shuffle_channels(inputs: NDArray[Any], *, axis: int, groups: int) -> NDArray[Any]:
     """Return `inputs` with the channels of `axis` shuffled between groups.
 
     That is a transpose of [groups, channels per group].

@@ -375,7 +375,7 @@ def max_pool_gradient(
         return round_to(sums.reshape(inputs.shape), inputs.dtype)
 
 
-def unpool(
+def max_unpooling(
     inputs: NDArray[Any], indices: NDArray[Any], *, sizes: Sequence[int], low_halves: bool = False
 ) -> NDArray[Any]:
     """Return zeros of `sizes` with `inputs` scattered to flat indices.
@@ -418,7 +418,7 @@ def spread_along(array: NDArray[Any], axis: int, windows: Windows, size: int) ->
     return result
 
 
-def average_windows(
+def average_pool_nd(
     inputs: NDArray[Any],
     *,
     window: Sequence[int],
@@ -461,14 +461,14 @@ def _end_paddings(inputs: NDArray[Any], window: Sequence[int], slide: WindowGeom
     ]
 
 
-def norm_of_windows(
+def lp_pool_nd(
     inputs: NDArray[Any],
     *,
     window: Sequence[int] | None = None,
     p: float,
     **options: Any,
 ) -> NDArray[Any]:
-    """Return Lp pooling, with arguments as for `average_windows`.
+    """Return Lp pooling, with arguments as for `average_pool_nd`.
 
     Raises NoKernel without a window.
     """
@@ -489,7 +489,7 @@ def norm_of_windows(
     )
 
 
-def largest_of_windows(
+def max_pool_nd(
     inputs: NDArray[Any],
     *,
     window: Sequence[int],
@@ -499,7 +499,7 @@ def largest_of_windows(
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
     """Return max pooling, and indices in the flat inputs.
 
-    Arguments are as for `average_windows`. The first maximum, or the first nan, wins, and padding never does: windows
+    Arguments are as for `average_pool_nd`. The first maximum, or the first nan, wins, and padding never does: windows
     without input are masked. columns_first: indices are column-major in the spatial dimensions. places_too: indices are
     requested.
     """
@@ -527,7 +527,7 @@ def _to_column_major(places: NDArray[np.int64], spatial: tuple[int, ...]) -> NDA
     return np.asarray(places // size * size + np.ravel_multi_index(coordinates[::-1], spatial[::-1]), np.int64)
 
 
-def pool_whole(inputs: NDArray[Any], *, function: str, p: float = 2) -> NDArray[Any]:
+def global_pool(inputs: NDArray[Any], *, function: str, p: float = 2) -> NDArray[Any]:
     """Return global pooling of [batch, channel, spatial…].
 
     function: AVERAGE, MAX or NORM (p-norm).
@@ -545,7 +545,7 @@ def pool_whole(inputs: NDArray[Any], *, function: str, p: float = 2) -> NDArray[
 _MAX_STEP = 2**31
 
 
-def largest_in_windows(
+def max_pool_with_index(
     data: NDArray[Any],
     *,
     window: Sequence[int],
@@ -589,7 +589,7 @@ def largest_in_windows(
     return (np.ma.array(values, mask=is_open), np.ma.array(places, mask=is_open)) if is_open.any() else (values, places)
 
 
-def mean_in_windows(
+def avg_pool(
     data: NDArray[Any],
     *,
     window: Sequence[int],
@@ -604,7 +604,7 @@ def mean_in_windows(
 ) -> NDArray[Any]:
     """Return average pooling, as in OpenVINO AvgPool.
 
-    Windows are those of `largest_in_windows`. exclude: padding does not count, and windows that see only padding are
+    Windows are those of `max_pool_with_index`. exclude: padding does not count, and windows that see only padding are
     masked; otherwise it counts as zeros. Raises NoKernel where it counts and a window extends beyond it.
     """
     slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, auto_pad, rounding, False, strided)

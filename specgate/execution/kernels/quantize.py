@@ -280,7 +280,7 @@ def quantize_by_range(
     return result, np.full(tuple(scale_sizes), scale, np.float32), np.full(tuple(zero_point_sizes), point, dtype)
 
 
-def quantize_over_range(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def dynamic_quantize_linear(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return x as uint8, scale and zero point, as in DynamicQuantizeLinear.
 
     The scale is the range of the elements and 0, divided by 255. Where it is 0, nan or infinite, numbers and zero point

@@ -25,9 +25,9 @@ from specgate.execution.kernels.elementwise import (
 from specgate.execution.kernels.gather import places_and_outside
 from specgate.execution.kernels.matmul_n_bits import unpack_numbers
 from specgate.execution.kernels.narrow_types import widen_array
-from specgate.execution.kernels.pool import average_windows, largest_of_windows
+from specgate.execution.kernels.pool import average_pool_nd, max_pool_nd
 from specgate.execution.kernels.reshape import join
-from specgate.execution.kernels.skip_layer_norm import normalize_embeddings
+from specgate.execution.kernels.skip_layer_norm import embed_layer_normalization
 from specgate.execution.kernels.softmax import softmax_along
 from specgate.execution.types import integer_range
 
@@ -74,7 +74,7 @@ def _round_to_integer(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]
     return store_as(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
 
 
-def sum_of_quantized(
+def qlinear_add(
     a: NDArray[Any],
     a_scale: NDArray[Any],
     b: NDArray[Any],
@@ -102,7 +102,7 @@ def sum_of_quantized(
         return _round_to_integer((a.astype(np.float64) * first + result).astype(np.float32), a.dtype)
 
 
-def product_of_quantized(
+def quantized_mul(
     a: NDArray[Any],
     a_scale: NDArray[Any],
     b: NDArray[Any],
@@ -128,7 +128,7 @@ def product_of_quantized(
         return _round_to_integer(result + _scalar_of("a zero point", zero, a.dtype), a.dtype)
 
 
-def choose_quantized(
+def quantized_where(
     condition: NDArray[Any],
     a: NDArray[Any],
     a_scale: NDArray[Any],
@@ -194,7 +194,7 @@ def quantized_softmax(
         )
 
 
-def join_quantized(
+def quantized_concat(
     parts: Sequence[NDArray[Any]], scale: NDArray[Any], zero: NDArray[Any], *, axis: int
 ) -> NDArray[Any]:
     """Return arrays concatenated along `axis`, each requantized.
@@ -214,7 +214,7 @@ def join_quantized(
     return join(arrays, axis=axis)
 
 
-def mean_of_quantized_windows(
+def quantized_average_pool_nd(
     x: NDArray[Any],
     x_scale: NDArray[Any],
     scale: NDArray[Any],
@@ -224,20 +224,20 @@ def mean_of_quantized_windows(
     channels_last: bool = False,
     **slide: Any,
 ) -> NDArray[Any]:
-    """Return `average_windows` of quantized numbers, requantized.
+    """Return `average_pool_nd` of quantized numbers, requantized.
 
     channels_last: channels of x and the result are the last dimension. Padding counts as 0. Rounding is half to even
-    after the zero point is added. Other arguments are those of `average_windows`.
+    after the zero point is added. Other arguments are those of `average_pool_nd`.
     """
     with ignore_warnings():
-        mean = average_windows(_channels_moved(dequantize(x, x_scale, x_zero), channels_last), **slide)
+        mean = average_pool_nd(_channels_moved(dequantize(x, x_scale, x_zero), channels_last), **slide)
         array = _round_to_integer(
             mean / _scalar_of("a scale", scale, _SINGLE) + _scalar_of("a zero point", zero, x.dtype), x.dtype
         )
     return np.moveaxis(array, 1, -1) if channels_last else array
 
 
-def mean_of_quantized_places(
+def quantized_global_average_pool(
     x: NDArray[Any],
     x_scale: NDArray[Any],
     scale: NDArray[Any],
@@ -257,9 +257,9 @@ def mean_of_quantized_places(
         return _quantize_floats(mean, scale, zero, x.dtype)
 
 
-def largest_of_places(x: NDArray[Any], **slide: Any) -> NDArray[Any]:
-    """Return `largest_of_windows` of x with channels last."""
-    return np.moveaxis(largest_of_windows(_channels_moved(x, channels_last=True), **slide)[0], 1, -1)
+def nhwc_max_pool(x: NDArray[Any], **slide: Any) -> NDArray[Any]:
+    """Return `max_pool_nd` of x with channels last."""
+    return np.moveaxis(max_pool_nd(_channels_moved(x, channels_last=True), **slide)[0], 1, -1)
 
 
 def _channels_moved(x: NDArray[Any], channels_last: bool) -> NDArray[Any]:
@@ -268,7 +268,7 @@ def _channels_moved(x: NDArray[Any], channels_last: bool) -> NDArray[Any]:
     return np.moveaxis(x, -1, 1) if channels_last else x
 
 
-def gather_from_blocks(
+def gather_block_quantized(
     data: NDArray[Any],
     indices: NDArray[Any],
     scales: NDArray[Any],
@@ -359,7 +359,7 @@ def _select_parameters(
     return np.take(rows, np.arange(count) // size, quantize_axis)
 
 
-def normalize_quantized_embeddings(
+def quantized_embed_layer_normalization(
     words: NDArray[Any],
     word_table: NDArray[Any],
     place_table: NDArray[Any],
@@ -372,7 +372,7 @@ def normalize_quantized_embeddings(
     epsilon: float,
     **numbers: NDArray[Any],
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the first two results of `normalize_embeddings`, dequantized.
+    """Return the first two results of `embed_layer_normalization`, dequantized.
 
     Tables, scale and shift are quantized. numbers: the scale and zero point of each, by its name with the suffixes _by
     and _zero.
@@ -388,5 +388,5 @@ def normalize_quantized_embeddings(
             name: dequantize(array, numbers[f"{name}_by"], numbers[f"{name}_zero"])
             for name, array in arrays_by_name.items()
         }
-    result, mask_counts, _ = normalize_embeddings(words, segments=segments, mask=mask, epsilon=epsilon, **tables)
+    result, mask_counts, _ = embed_layer_normalization(words, segments=segments, mask=mask, epsilon=epsilon, **tables)
     return result, mask_counts

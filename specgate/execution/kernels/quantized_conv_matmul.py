@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _EXACT: Final = 256
 
 
-def integer_product(
+def matmul_integer(
     a: NDArray[Any], b: NDArray[Any], a_zero: NDArray[Any] | None = None, b_zero: NDArray[Any] | None = None
 ) -> NDArray[Any]:
     """Return (a - a_zero) @ (b - b_zero) in wrapping int32.
@@ -44,7 +44,7 @@ def integer_product(
         )
 
 
-def quantized_product(
+def qlinear_matmul(
     a: NDArray[Any],
     a_scale: NDArray[Any],
     a_zero: NDArray[Any],
@@ -54,7 +54,7 @@ def quantized_product(
     scale: NDArray[Any],
     zero: NDArray[Any],
 ) -> NDArray[Any]:
-    """Return `integer_product` requantized by the scales, plus `zero`.
+    """Return `matmul_integer` requantized by the scales, plus `zero`.
 
     The factor is a_scale * b_scale / scale. Rounded half to even and clamped to the type of `zero`. Scales have the
     shapes of their zero points.
@@ -79,7 +79,7 @@ def quantized_product(
         return _quantize_total(total, factor, _broadcast_parameters(total, zero, rows=True), zero.dtype)
 
 
-def integer_windows(
+def conv_integer(
     inputs: NDArray[Any],
     filters: NDArray[Any],
     zero: NDArray[Any] | None = None,
@@ -94,7 +94,7 @@ def integer_windows(
     return _convolve_integers(inputs, filters, zero, filter_zero, slide).astype(np.int64).astype(np.int32)
 
 
-def quantized_windows(
+def qlinear_conv(
     inputs: NDArray[Any],
     inputs_scale: NDArray[Any],
     inputs_zero: NDArray[Any],
@@ -106,7 +106,7 @@ def quantized_windows(
     bias: NDArray[Any] | None = None,
     **slide: Any,
 ) -> NDArray[Any]:
-    """Return `integer_windows` plus bias, requantized, plus `zero`.
+    """Return `conv_integer` plus bias, requantized, plus `zero`.
 
     The factor is inputs_scale * filters_scale / scale. Rounded half to even and clamped to the type of `zero`. bias:
     int32, per output channel.
@@ -216,7 +216,7 @@ def _quantize_total(
     return np.ma.MaskedArray(np.where(is_undefined, 0, array).astype(dtype), mask=is_undefined)
 
 
-def convolve_integers(
+def convolution_integer(
     inputs: NDArray[Any],
     filters: NDArray[Any],
     input_zero_point: NDArray[Any] | None = None,
@@ -249,7 +249,7 @@ def convolve_integers(
     return _wrap_to_int32(array)
 
 
-def convolve_quantized(
+def quantized_convolution(
     inputs: NDArray[Any],
     filters: NDArray[Any],
     input_scale: NDArray[Any],
@@ -269,12 +269,12 @@ def convolve_quantized(
     point_wraps: bool = False,
     sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return `convolve_integers` plus bias, requantized to `dtype`.
+    """Return `convolution_integer` plus bias, requantized to `dtype`.
 
     bias: [1, output channels, 1…], in units of the product of both scales. Scales have the shapes of their zero points.
-    nan, from scales that are 0 or infinite, is masked. point_wraps: as for `multiply_quantized`.
+    nan, from scales that are 0 or infinite, is masked. point_wraps: as for `quantized_matrix_multiply`.
     """
-    array = convolve_integers(
+    array = convolution_integer(
         inputs, filters, input_zero_point, filter_zero_point, strides=strides, dilations=dilations,
         start_padding=start_padding, end_padding=end_padding, groups=groups, sizes=sizes,
     )  # fmt: skip
@@ -289,7 +289,7 @@ def convolve_quantized(
         )
 
 
-def multiply_integers(
+def matrix_multiply_integer(
     a: NDArray[Any],
     b: NDArray[Any],
     a_zero_point: NDArray[Any] | None = None,
@@ -303,7 +303,7 @@ def multiply_integers(
     return _wrap_to_int32(_product(a, b, a_zero_point, b_zero_point))
 
 
-def multiply_quantized(
+def quantized_matrix_multiply(
     a: NDArray[Any],
     b: NDArray[Any],
     a_scale: NDArray[Any],
@@ -316,12 +316,12 @@ def multiply_quantized(
     dtype: np.dtype[Any],
     point_wraps: bool = False,
 ) -> NDArray[Any]:
-    """Return `multiply_integers` requantized to `dtype`.
+    """Return `matrix_multiply_integer` requantized to `dtype`.
 
     Scales have the shapes of their zero points; those of the output are one, or one per row. nan is masked.
     point_wraps: the quotient is clamped to 32 bits, and adding the zero point wraps around there.
     """
-    array = multiply_integers(a, b, a_zero_point, b_zero_point)
+    array = matrix_multiply_integer(a, b, a_zero_point, b_zero_point)
     rows = _factor("row scales", a_scale, a.shape[-2], -2, 2)
     with memory.ignore_warnings():
         scale = rows * _factor("column scales", b_scale, b.shape[-1], -1, 2)
@@ -330,7 +330,7 @@ def multiply_quantized(
         )
 
 
-def multiply_to_floats(
+def matrix_multiply_integer_to_float(
     a: NDArray[Any],
     b: NDArray[Any],
     a_scale: NDArray[Any],
@@ -343,7 +343,7 @@ def multiply_to_floats(
 ) -> NDArray[Any]:
     """Return the dequantized matrix product plus bias, as floats of `dtype`.
 
-    Arguments are those of `multiply_quantized`. bias: of the shape and type of the result.
+    Arguments are those of `quantized_matrix_multiply`. bias: of the shape and type of the result.
     """
     rows = _factor("row scales", a_scale, a.shape[-2], -2, 2)
     columns = _factor("column scales", b_scale, b.shape[-1], -1, 2)
@@ -357,7 +357,7 @@ def multiply_to_floats(
         return round_to(array, dtype)
 
 
-def mean_of_quantized(
+def quantized_average_pool(
     inputs: NDArray[Any],
     input_scale: NDArray[Any],
     output_scale: NDArray[Any],

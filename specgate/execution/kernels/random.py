@@ -34,7 +34,7 @@ _FRACTIONS: Final = {"float16": (10, 0x3C00, "u2"), "float32": (23, 0x3F800000, 
 _DIGITS: Final = {"float16": 11, "float32": 24, "float64": 53}
 
 
-def uniform_numbers(
+def random_uniform_seeded(
     shape: NDArray[Any], low: NDArray[Any], high: NDArray[Any], *, key: int, counter: int, twister: bool = False
 ) -> NDArray[Any]:
     """Return random numbers in [low, high), of their type.
@@ -67,7 +67,7 @@ def uniform_numbers(
     return result
 
 
-def random_words(state: NDArray[Any], *, sizes: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+def random_generator(state: NDArray[Any], *, sizes: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return 32-bit random words as uint32, and the next state.
 
     sizes: of the result. Generator: Philox 4x32-10. state: six words, a counter and then a key, lowest word first. The
@@ -185,7 +185,7 @@ def _type(like_array: NDArray[Any] | None, dtype: np.dtype[Any] | None) -> np.dt
     return matching_dtype
 
 
-def draw_normal(
+def random_normal(
     like: NDArray[Any] | None = None,
     *,
     shape: Sequence[int] | None = None,
@@ -203,7 +203,7 @@ def draw_normal(
     return round_to(np.asarray(_generator(seed).standard_normal(sizes)) * scale + mean, kind)
 
 
-def draw_uniform(
+def random_uniform(
     like: NDArray[Any] | None = None,
     *,
     shape: Sequence[int] | None = None,
@@ -212,13 +212,13 @@ def draw_uniform(
     seed: float | None = None,
     dtype: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return uniform numbers between two bounds; others as in `draw_normal`."""
+    """Return uniform numbers between two bounds; others as in `random_normal`."""
     sizes, kind = _shape(like, shape), _type(like, dtype)
     memory.check_budget(sizes, np.dtype(np.float64))
     return round_to(np.asarray(_generator(seed).random_sample(sizes)) * (high - low) + low, kind)
 
 
-def draw_truths(inputs: NDArray[Any], *, seed: float | None = None, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+def bernoulli(inputs: NDArray[Any], *, seed: float | None = None, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
     """Return 1 with each element's probability, else 0 (Bernoulli).
 
     dtype: default that of `inputs`.
@@ -228,7 +228,7 @@ def draw_truths(inputs: NDArray[Any], *, seed: float | None = None, dtype: np.dt
     return drawn_numbers.astype(inputs.dtype if dtype is None else dtype)
 
 
-def draw_classes(
+def multinomial(
     inputs: NDArray[Any], *, count: int = 1, seed: float | None = None, dtype: np.dtype[Any] | None = None
 ) -> NDArray[Any]:
     """Return `count` class samples per row of log likelihoods (Multinomial).
@@ -252,7 +252,7 @@ def draw_classes(
     return mask_undefined(result, np.broadcast_to(~np.isfinite(sums[:, -1:]), shape))
 
 
-def drop_out(
+def dropout(
     inputs: NDArray[Any],
     ratio: NDArray[Any] | None = None,
     training: NDArray[Any] | None = None,

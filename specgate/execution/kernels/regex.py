@@ -404,15 +404,15 @@ _MAX_CACHED_STATES: Final = 2**20
 _EDGE, _NEWLINE, _WORDS, _OTHER = range(4)
 
 
-def match_pattern(texts: NDArray[Any], *, pattern: str | None = None) -> NDArray[np.bool_]:
+def regex_full_match(texts: NDArray[Any], *, pattern: str | None = None) -> NDArray[np.bool_]:
     """Return whether each string fully matches the pattern, in RE2 syntax.
 
     Raises InputError for a pattern that RE2 rejects, and NoKernel for one that is too large or uses unsupported syntax.
     """
     if texts.dtype != np.object_ or not all(isinstance(text, str) for text in texts.flat):
-        raise InputError("match_pattern: expected strings")
+        raise InputError("regex_full_match: expected strings")
     if pattern is None:
-        raise NoKernel("match_pattern: it is unspecified what a missing pattern matches")
+        raise NoKernel("regex_full_match: it is unspecified what a missing pattern matches")
     machine = _Machine(parse_pattern(pattern))
     result = memory.empty(texts.shape, np.dtype(np.bool_))
     matches_by_text: dict[str, bool] = {}

@@ -77,7 +77,7 @@ def flatten(inputs: NDArray[Any], *, axis: int) -> NDArray[Any]:
     return inputs.reshape(prod(inputs.shape[:axis]), prod(inputs.shape[axis:])).copy()
 
 
-def remove_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int] | None = None) -> NDArray[Any]:
+def squeeze(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int] | None = None) -> NDArray[Any]:
     """Return `inputs` without the size-1 dimensions `axes`, default all such."""
     if axes is None:
         return inputs.reshape([size for size in inputs.shape if size != 1]).copy()
@@ -89,7 +89,7 @@ def remove_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int] |
     return inputs.reshape([size for axis, size in enumerate(inputs.shape) if axis not in axis_numbers]).copy()
 
 
-def drop_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray[Any]:
+def squeeze_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray[Any]:
     """Return `inputs` without those of `axes` that have size 1.
 
     If axes are empty, all such dimensions are dropped. Dimensions of other sizes stay.
@@ -98,7 +98,7 @@ def drop_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray
     return inputs.reshape([size for axis, size in enumerate(inputs.shape) if size != 1 or axis not in axis_set]).copy()
 
 
-def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
+def unsqueeze(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
     """Return `inputs` with dimensions of size 1 inserted at `axes`."""
     numbers = integers("unsqueeze", "axes", _axes_array(axes))
     rank = inputs.ndim + len(numbers)
@@ -135,7 +135,7 @@ def expand(inputs: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-def sizes_of(inputs: NDArray[Any], *, int32_output: bool) -> NDArray[Any]:
+def tensor_shape(inputs: NDArray[Any], *, int32_output: bool) -> NDArray[Any]:
     """Return the sizes of `inputs` as int64, or int32 with int32_output."""
     return np.array(inputs.shape, np.int32 if int32_output else np.int64)
 

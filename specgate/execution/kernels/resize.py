@@ -178,7 +178,7 @@ def _average_triangular(values: NDArray[Any], axis: int, places: NDArray[np.floa
     return np.asarray(result / total.reshape(column))
 
 
-def enlarge(inputs: NDArray[Any], *, height: int, width: int, linear: bool) -> NDArray[Any]:
+def upsample_2d(inputs: NDArray[Any], *, height: int, width: int, linear: bool) -> NDArray[Any]:
     """Return `inputs` with the last two dimensions upsampled by integers."""
     if inputs.ndim < 2 or height < 1 or width < 1:
         raise InputError(f"resample: expected an input of rank 2 or more and factors above 0, found rank {inputs.ndim}")
@@ -502,7 +502,7 @@ def _fill_extrapolated(
 _LARGEST: Final = 2**31
 
 
-def interpolate_along(
+def interpolate(
     data: NDArray[Any],
     sizes: NDArray[Any] | None = None,
     scales: NDArray[Any] | None = None,

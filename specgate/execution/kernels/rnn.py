@@ -351,7 +351,7 @@ def lstm(
     return hidden_states, last, last_cell
 
 
-def rnn_step(
+def rnn_cell(
     inputs: NDArray[Any],
     hidden: NDArray[Any],
     weights: NDArray[Any],
@@ -369,7 +369,7 @@ def rnn_step(
     return _run_single_step(Rnn, inputs, [hidden], weights, recurrence, bias, activations, clip)[0]
 
 
-def gru_step(
+def gru_cell(
     inputs: NDArray[Any],
     hidden: NDArray[Any],
     weights: NDArray[Any],
@@ -384,12 +384,12 @@ def gru_step(
 
     weights, recurrence: gates update, reset, hidden. bias: [3 * hidden]; with linear_before_reset [4 * hidden], where
     the last part is the bias of the recurrence, which the reset gate multiplies after the product. Others as
-    `rnn_step`.
+    `rnn_cell`.
     """
     return _run_single_step(Gru, inputs, [hidden], weights, recurrence, bias, activations, clip, linear_before_reset)[0]
 
 
-def lstm_step(
+def lstm_cell(
     inputs: NDArray[Any],
     hidden: NDArray[Any],
     cell: NDArray[Any],
@@ -405,10 +405,10 @@ def lstm_step(
     """Return the next state and cell of an LSTM cell.
 
     weights: gates forget, input, cell, output. activations: of the gates, of the cell input, and of the cell output,
-    which is not clipped. input_forget, weights_format: only the default values are supported. Others as `rnn_step`.
+    which is not clipped. input_forget, weights_format: only the default values are supported. Others as `rnn_cell`.
     """
     if input_forget or weights_format != "fico":
-        raise NoKernel("lstm_step: input_forget and weights_format other than fico are not supported")
+        raise NoKernel("lstm_cell: input_forget and weights_format other than fico are not supported")
     new_hidden, new_cell = _run_single_step(Lstm, inputs, [hidden, cell], weights, recurrence, bias, activations, clip)
     return new_hidden, new_cell
 
@@ -442,7 +442,7 @@ _NAMES: Final = ("relu", "sigmoid", "tanh")
 _GATES: Final = [1, 3, 0, 2]
 
 
-def rnn_sequences(
+def rnn_sequence(
     inputs: NDArray[Any],
     hidden: NDArray[Any],
     lengths: NDArray[Any],
@@ -457,7 +457,7 @@ def rnn_sequences(
     """Return all states and the last state of an RNN sequence.
 
     States are [batch, directions, time, hidden]; the last has no time dimension. inputs: [batch, time, input]. hidden:
-    [batch, directions, hidden]. lengths: [batch]. weights, recurrence, bias: as in `rnn_step`, per direction. States
+    [batch, directions, hidden]. lengths: [batch]. weights, recurrence, bias: as in `rnn_cell`, per direction. States
     beyond the end of a sequence are masked, and so is the last state of an empty sequence or of one longer than the
     time. direction: forward, reverse or bidirectional.
     """
@@ -465,7 +465,7 @@ def rnn_sequences(
     return arrays[0], arrays[1]
 
 
-def gru_sequences(
+def gru_sequence(
     inputs: NDArray[Any],
     hidden: NDArray[Any],
     lengths: NDArray[Any],
@@ -478,14 +478,14 @@ def gru_sequences(
     clip: float | None = None,
     linear_before_reset: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return `rnn_sequences` with the steps of `gru_step`."""
+    """Return `rnn_sequence` with the steps of `gru_cell`."""
     arrays = _sequences(
         Gru, inputs, [hidden], lengths, weights, recurrence, bias, direction, activations, clip, linear_before_reset
     )
     return arrays[0], arrays[1]
 
 
-def lstm_sequences(
+def lstm_sequence(
     inputs: NDArray[Any],
     hidden: NDArray[Any],
     cell: NDArray[Any],
@@ -498,7 +498,7 @@ def lstm_sequences(
     activations: Sequence[str] = ("sigmoid", "tanh", "tanh"),
     clip: float | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return `rnn_sequences` with steps of `lstm_step`, and the last cell."""
+    """Return `rnn_sequence` with steps of `lstm_cell`, and the last cell."""
     arrays = _sequences(Lstm, inputs, [hidden, cell], lengths, weights, recurrence, bias, direction, activations, clip)
     return arrays[0], arrays[1], arrays[2]
 

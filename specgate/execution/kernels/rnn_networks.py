@@ -15,8 +15,8 @@ from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.elementwise import ignore_warnings, require_float
 from specgate.execution.kernels.matmul import multiply_matrices
-from specgate.execution.kernels.quantize import quantize_over_range
-from specgate.execution.kernels.quantized_conv_matmul import integer_product
+from specgate.execution.kernels.quantize import dynamic_quantize_linear
+from specgate.execution.kernels.quantized_conv_matmul import matmul_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -383,7 +383,7 @@ class Sequences:
         return network, gates
 
 
-def run_quantized_lstm(
+def dynamic_quantize_lstm(
     inputs: NDArray[Any],
     weights: NDArray[Any],
     recurrence: NDArray[Any],
@@ -402,8 +402,8 @@ def run_quantized_lstm(
 
     weights: [directions, input, 4 * hidden]. recurrence: [directions, hidden, 4 * hidden]. Scales and zero points:
     [directions], or [directions, 4 * hidden]. Inputs are quantized by the range of all steps up to the longest
-    sequence, states by that of all unfinished sequences, as in `quantize_over_range`. Masked where such a range is not
-    finite. Other arguments: those of `run_lstm`.
+    sequence, states by that of all unfinished sequences, as in `dynamic_quantize_linear`. Masked where such a range is
+    not finite. Other arguments: those of `run_lstm`.
     """
     require_float("recurrent", inputs)
     if weights.ndim != 3 or recurrence.ndim != 3:
@@ -453,13 +453,13 @@ class _QuantizedWeights:
     zero: NDArray[Any]
 
     def times(self, values: NDArray[Any], rows: slice) -> NDArray[Any]:
-        quantized, scale, point = quantize_over_range(values.astype(np.float32))
+        quantized, scale, point = dynamic_quantize_linear(values.astype(np.float32))
         numbers = self.numbers[:, rows]
         if not np.isfinite(scale):
             self.run.bounded = False
             return np.full((len(values), numbers.shape[1]), np.nan)
         if scale == 0:
             return np.zeros((len(values), numbers.shape[1]))
-        total = integer_product(quantized, numbers, point, self.zero[rows])
+        total = matmul_integer(quantized, numbers, point, self.zero[rows])
         array: NDArray[Any] = total.astype(np.float32) * (scale * self.scale[rows])
         return array.astype(np.float64)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LIMIT = 2**31
 
 
-def align_regions(
+def roi_align(
     inputs: NDArray[Any],
     regions: NDArray[Any],
     batches: NDArray[Any],
@@ -58,7 +58,7 @@ def align_regions(
         memory.check_budget((height, y_flags, width, x_flags), np.dtype(np.int8))
         return y.reshape(-1), x.reshape(-1), (y_flags, x_flags)
 
-    _require_regions("align_regions", inputs, regions, batches, 4)
+    _require_regions("roi_align", inputs, regions, batches, 4)
     array = _pool_samples(
         inputs,
         regions.astype(to_type),
@@ -72,7 +72,7 @@ def align_regions(
     return np.maximum(array, array.dtype.type(0)) if largest and from_zero else array
 
 
-def align_turned_regions(
+def roi_align_rotated(
     inputs: NDArray[Any],
     regions: NDArray[Any],
     batches: NDArray[Any],
@@ -86,7 +86,7 @@ def align_turned_regions(
     """Return RoiAlign of rotated regions, [regions, channels, height, width].
 
     regions: [regions, 5], center x, center y, width, height and angle, counterclockwise unless `clockwise`. All but the
-    angle are multiplied by `scale`; the center is then moved by half an element. Otherwise as `align_regions`.
+    angle are multiplied by `scale`; the center is then moved by half an element. Otherwise as `roi_align`.
     """
     to_type = _precision(regions)
 
@@ -102,7 +102,7 @@ def align_turned_regions(
         rows, columns = y * rest - x * turn + centre[1], y * turn + x * rest + centre[0]
         return _broadcast_points(rows, grid), _broadcast_points(columns, grid), (y_flags, x_flags)
 
-    _require_regions("align_turned_regions", inputs, regions, batches, 5)
+    _require_regions("roi_align_rotated", inputs, regions, batches, 5)
     return _pool_samples(inputs, regions.astype(to_type), batches, (height, width), points, largest=False)
 
 
@@ -205,9 +205,7 @@ def _sampling_points(start: Any, span: Any, parts: int, samples: int) -> tuple[N
         return np.zeros((parts, 0), type(span)), 0
     count = samples if samples > 0 else max(0, ceil(part))
     if count >= _LIMIT:
-        raise InputError(
-            f"align_regions: {count} sampling points per dimension are more than the limit of {_LIMIT - 1}"
-        )
+        raise InputError(f"roi_align: {count} sampling points per dimension are more than the limit of {_LIMIT - 1}")
     memory.check_budget((parts, count), np.dtype(np.int8))
     sample_offsets = (np.arange(count, dtype=type(span)) + type(span)(0.5)) * (part / type(span)(max(1, count)))
     return start + np.arange(parts, dtype=type(span))[:, None] * part + sample_offsets, count
@@ -247,7 +245,7 @@ def _pool_samples(
     lines: the points are the grid of the first and the second coordinates.
     """
     if min(sizes) < 0:
-        raise InputError(f"align_regions: expected output sizes of at least 0, found {list(sizes)}")
+        raise InputError(f"roi_align: expected output sizes of at least 0, found {list(sizes)}")
     height, width = sizes
     channels = inputs.shape[1]
     result = memory.empty((len(regions), channels, height, width), inputs.dtype)
@@ -323,7 +321,7 @@ class Points(NamedTuple):
     unsure: NDArray[np.bool_]
 
 
-def crop_regions(
+def roi_align_by_samples(
     inputs: NDArray[Any],
     regions: NDArray[Any],
     batches: NDArray[Any],
@@ -351,9 +349,9 @@ def crop_regions(
     index, or without points, and bins with a point whose side depends on rounding.
     """
     if regions.dtype != inputs.dtype:
-        raise InputError(f"crop_regions: expected regions of type {inputs.dtype}, found {regions.dtype}")
+        raise InputError(f"roi_align_by_samples: expected regions of type {inputs.dtype}, found {regions.dtype}")
     crop_options = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
-    shape = shape_of("crop_regions", (batches.size, inputs.shape[1], height, width))
+    shape = shape_of("roi_align_by_samples", (batches.size, inputs.shape[1], height, width))
     result = memory.empty(shape, inputs.dtype)
     is_undefined = np.ones((len(result), 1, height, width), np.bool_)
     result[...] = 0
@@ -405,9 +403,9 @@ def each_region(
 ) -> Iterator[tuple[int, int, Points]]:
     """Yield index, map and points of each valid region, for maps of `sizes`."""
     if len(sizes) != 4 or regions.ndim < 2 or batches.ndim < 1 or crop_options.height < 1 or crop_options.width < 1:
-        raise InputError("crop_regions: expected 4-D feature maps, regions, and a batch index per region")
-    require_shape("crop_regions", "regions", regions.shape, (*(1,) * (regions.ndim - 2), batches.size, 4))
-    require_shape("crop_regions", "maps", batches.shape, (*(1,) * (batches.ndim - 1), batches.size))
+        raise InputError("roi_align_by_samples: expected 4-D feature maps, regions, and a batch index per region")
+    require_shape("roi_align_by_samples", "regions", regions.shape, (*(1,) * (regions.ndim - 2), batches.size, 4))
+    require_shape("roi_align_by_samples", "maps", batches.shape, (*(1,) * (batches.ndim - 1), batches.size))
     scales = np.array([crop_options.scale_x, crop_options.scale_y] * 2, np.float32)
     corners = regions.reshape(-1, 4).astype(np.float32) * scales
     for index in memory.within_time_limit(range(len(corners))):
@@ -461,7 +459,7 @@ def _sample_axis(
     count = min(max(result, crop_options.least), crop_options.most)
     if parts * count >= _MAX_CROP_SAMPLES:
         raise InputError(
-            f"crop_regions: {count} sampling points in each of {parts} bins are more than the limit of "
+            f"roi_align_by_samples: {count} sampling points in each of {parts} bins are more than the limit of "
             f"{_MAX_CROP_SAMPLES}"
         )
     total = parts * count
@@ -485,7 +483,7 @@ class _SampleOptions(NamedTuple):
     upper: bool
 
 
-def crop_gradients(
+def roi_align_gradient(
     gradient: NDArray[Any],
     regions: NDArray[Any],
     batches: NDArray[Any],
@@ -504,14 +502,14 @@ def crop_gradients(
     upper: bool = False,
     ahead: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return the gradients of `crop_regions` by maps and by region corners.
+    """Return the gradients of `roi_align_by_samples` by maps and by region corners.
 
     gradient: [regions, channels, height, width]. sizes: of the maps. inputs: the maps; without them only the first
-    gradient of a mean can be computed. Other arguments are those of `crop_regions`. Points outside count as 0, and
-    contribute nothing. A corner moves a point by its distance from the other corner, in elements of the map: for bin i
-    of n by 1 - i / n, or i / n, of the map's size (each less 1 with to_corners), regardless of linear and the scales.
-    The map's slope is 0 at a point that is an element, or with `ahead` the slope to the next element. Regions that
-    `crop_regions` masks contribute nothing, and their own gradient is masked.
+    gradient of a mean can be computed. Other arguments are those of `roi_align_by_samples`. Points outside count as 0,
+    and contribute nothing. A corner moves a point by its distance from the other corner, in elements of the map: for
+    bin i of n by 1 - i / n, or i / n, of the map's size (each less 1 with to_corners), regardless of linear and the
+    scales. The map's slope is 0 at a point that is an element, or with `ahead` the slope to the next element. Regions
+    that `roi_align_by_samples` masks contribute nothing, and their own gradient is masked.
     """
     shape = _maps(gradient, regions, batches, inputs, sizes, largest=largest)
     height, width = gradient.shape[2:]
@@ -546,19 +544,19 @@ def _maps(
     largest: bool,
 ) -> tuple[int, ...]:
     """Return the shape of the maps; raise InputError for inconsistent arrays."""
-    shape = shape_of("crop_gradients", sizes)
+    shape = shape_of("roi_align_gradient", sizes)
     if len(shape) != 4 or gradient.ndim != 4 or gradient.shape[:2] != (batches.size, shape[1]):
         raise InputError(
-            f"crop_gradients: a gradient of shape {list(gradient.shape)} does not match feature maps of shape "
+            f"roi_align_gradient: a gradient of shape {list(gradient.shape)} does not match feature maps of shape "
             f"{list(shape)}"
         )
     for noun, array in (("regions", regions), ("maps", inputs)):
         if array is not None and array.dtype != gradient.dtype:
-            raise InputError(f"crop_gradients: expected {noun} of {gradient.dtype}, found {array.dtype}")
+            raise InputError(f"roi_align_gradient: expected {noun} of {gradient.dtype}, found {array.dtype}")
     if inputs is None and largest:
-        raise InputError("crop_gradients: the maximum requires the feature maps, which are missing")
+        raise InputError("roi_align_gradient: the maximum requires the feature maps, which are missing")
     if inputs is not None:
-        require_shape("crop_gradients", "maps", inputs.shape, shape)
+        require_shape("roi_align_gradient", "maps", inputs.shape, shape)
     return shape
 
 

@@ -30,7 +30,7 @@ _TOLERANCE = 1e-6
 _MIN_REGION_SIZE = 0.1
 
 
-def pool_parts(
+def max_roi_pool(
     inputs: NDArray[Any], regions: NDArray[Any], *, height: int, width: int, scale: float, straight: bool = False
 ) -> NDArray[Any]:
     """Return max ROI pooling [regions, channels, height, width].
@@ -62,7 +62,7 @@ def pool_parts(
     return _pool_regions(inputs, regions, (inputs.shape[1], height, width), sample_part if straight else largest)
 
 
-def pool_channels_of_parts(
+def psroi_pooling(
     inputs: NDArray[Any],
     regions: NDArray[Any],
     *,
@@ -80,14 +80,14 @@ def pool_channels_of_parts(
     rounded to elements, both inclusive, and then multiplied by `scale`. A bin has all elements that it touches, and is
     0 if empty.
     straight: inputs are [batch, bins_down * bins_across * channels, rows, columns], corners times scale are normalized
-    to [0, 1]. A region is divided into bins, and each into points as in `pool_parts`. An output element is the mean
+    to [0, 1]. A region is divided into bins, and each into points as in `max_roi_pool`. An output element is the mean
     over bins of the points at its position, each bin from a separate channel; points outside count as 0. It is masked
     where rounding decides whether a point is outside.
     """
     _, number, rows, columns = _four(inputs)
     channel_count = channels * (bins_across * bins_down if straight else parts * parts)
     if number != channel_count:
-        raise NoKernel(f"pool_channels_of_parts: expected {channel_count} channels, found {number}")
+        raise NoKernel(f"psroi_pooling: expected {channel_count} channels, found {number}")
 
     def mean(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
         to_type = corners.dtype.type
@@ -119,7 +119,7 @@ def pool_channels_of_parts(
     return _pool_regions(inputs, regions, (channels, parts, parts), sample_part if straight else mean)
 
 
-def pool_moved_parts(
+def deformable_psroi_pooling(
     inputs: NDArray[Any],
     regions: NDArray[Any],
     offsets: NDArray[Any] | None = None,
@@ -133,19 +133,21 @@ def pool_moved_parts(
 ) -> NDArray[Any]:
     """Return deformable position-sensitive ROI pooling.
 
-    The result is [regions, channels, parts, parts]. inputs, regions: as in `pool_channels_of_parts`; regions then start
+    The result is [regions, channels, parts, parts]. inputs, regions: as in `psroi_pooling`; regions then start
     half an element earlier. offsets: [regions, 2 * classes, parts, parts], x and y offset of a bin, times `spread` and
     the size of the region; the output channels are divided among classes. A sub-bin is sampled at its first corner;
     sub-bins more than half an element outside are dropped, and a bin is 0 if empty. Bins with nan offsets are masked.
     """
     _, number, rows, columns = _four(inputs)
     if number != channels * parts * parts:
-        raise InputError(f"pool_moved_parts: expected {channels * parts * parts} channels, found {number}")
+        raise InputError(f"deformable_psroi_pooling: expected {channels * parts * parts} channels, found {number}")
     classes = 1 if offsets is None else offsets.shape[1] // 2
     if classes < 1 or channels % classes:
-        raise NoKernel(f"pool_moved_parts: it is unspecified which of {channels} channels belong to {classes} classes")
+        raise NoKernel(
+            f"deformable_psroi_pooling: it is unspecified which of {channels} channels belong to {classes} classes"
+        )
     if offsets is not None:
-        require_shape("pool_moved_parts", "offsets", offsets.shape, (len(regions), 2 * classes, parts, parts))
+        require_shape("deformable_psroi_pooling", "offsets", offsets.shape, (len(regions), 2 * classes, parts, parts))
     first = np.arange(parts)
 
     def mean(planes: NDArray[Any], corners: NDArray[Any], part_offsets: NDArray[Any]) -> NDArray[Any]:
@@ -316,9 +318,7 @@ def _pool_regions(
 _MAX_PART_CORNER = 2.0**30
 
 
-def pool_listed_parts(
-    inputs: NDArray[Any], regions: NDArray[Any], *, height: int, width: int, scale: float
-) -> NDArray[Any]:
+def roi_pooling(inputs: NDArray[Any], regions: NDArray[Any], *, height: int, width: int, scale: float) -> NDArray[Any]:
     """Return max ROI pooling, as in DirectML ROI_POOLING.
 
     The result is [regions, channels, height, width]. inputs: [batch, channels, rows, columns]. regions: [1…, regions,
@@ -328,7 +328,7 @@ def pool_listed_parts(
     index or invalid corners are masked.
     """
     if inputs.ndim != 4 or regions.ndim < 2 or regions.dtype != inputs.dtype:
-        raise InputError("pool_listed_parts: expected 4-D feature maps and regions of the same type")
+        raise InputError("roi_pooling: expected 4-D feature maps and regions of the same type")
     require_shape("regions", "a list", regions.shape, (*(1,) * (regions.ndim - 2), regions.shape[-2], 5))
     numbers, corners = regions.reshape(-1, 5)[:, 0], regions.reshape(-1, 5)[:, 1:].astype(np.float32)
     result = memory.empty(shape_of("regions", (len(corners), inputs.shape[1], height, width)), inputs.dtype)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def rotate_pairs(
+def rotary_embedding(
     inputs: NDArray[Any],
     cosines: NDArray[Any],
     sines: NDArray[Any],
@@ -81,7 +81,7 @@ def _angles(cache: NDArray[Any], positions: NDArray[Any] | None, shape: tuple[in
     return to_float64(cache[places_in("rotary", positions, len(cache))])[:, np.newaxis]
 
 
-def swish_product(a: NDArray[Any], b: NDArray[Any], *, alpha: float = 1.0) -> NDArray[Any]:
+def swiglu(a: NDArray[Any], b: NDArray[Any], *, alpha: float = 1.0) -> NDArray[Any]:
     """Return SwiGLU: a * sigmoid(alpha * a) * b, of one shape and type."""
     a, b = broadcast_arrays("swi_glu", a, b)
     require_float("swi_glu", a)
@@ -91,7 +91,7 @@ def swish_product(a: NDArray[Any], b: NDArray[Any], *, alpha: float = 1.0) -> ND
         return round_to(wide_factor / (1.0 + np.exp(-alpha * wide_factor)) * to_float64(b), a.dtype)
 
 
-def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: int = 0) -> NDArray[Any]:
+def affine_grid(theta: NDArray[Any], size: NDArray[Any], *, align_corners: int = 0) -> NDArray[Any]:
     """Return an affine grid [batch, spatial…, coordinates], last axis first.
 
     theta: [batch, 2, 3] or [batch, 3, 4]. size: batch, channels and the spatial sizes. Positions are from -1 to 1, the

@@ -42,7 +42,7 @@ def scatter_elements(
     return _write_updates(inputs, tuple(places), updates, reduction)
 
 
-def scatter_tuples(
+def scatter_nd(
     inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], *, reduction: str = "none"
 ) -> NDArray[Any]:
     """Return `inputs` with updates at coordinate tuples, as in ScatterND.
@@ -57,7 +57,7 @@ def scatter_tuples(
     count = indices.shape[-1]
     if not count:
         first = np.zeros((*indices.shape[:-1], 1), np.int64)
-        return np.asarray(scatter_tuples(inputs[np.newaxis], first, updates, reduction=reduction)[0])
+        return np.asarray(scatter_nd(inputs[np.newaxis], first, updates, reduction=reduction)[0])
     require_shape("scatter", "updates", updates.shape, (*indices.shape[:-1], *inputs.shape[count:]))
     places = [places_in("scatter", indices[..., i], size) for i, size in enumerate(inputs.shape[:count])]
     return _write_updates(inputs, tuple(places), updates, reduction)
@@ -85,7 +85,7 @@ _REDUCED: Final = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min":
 _BOOLEAN_REDUCTIONS: Final = {"sum": np.logical_or, "prod": np.logical_and, "max": np.logical_or, "min": np.logical_and}
 
 
-def combine_elements(
+def scatter_elements_update(
     inputs: NDArray[Any],
     indices: NDArray[Any],
     updates: NDArray[Any],
@@ -117,7 +117,7 @@ def combine_elements(
     return _combine_updates(inputs, tuple(places), indices.shape, updates, reduction, with_inputs=with_inputs)
 
 
-def combine_tuples(
+def scatter_nd_update(
     inputs: NDArray[Any],
     indices: NDArray[Any],
     updates: NDArray[Any],
@@ -128,7 +128,7 @@ def combine_tuples(
     """Return `inputs` with updates at coordinate tuples (ScatterNDUpdate).
 
     Tuples are along the last dimension of indices; a tuple shorter than the rank selects a slice. For a single full
-    tuple, updates may be one element of any shape. reduction: as in `combine_elements`, also sub, without mean.
+    tuple, updates may be one element of any shape. reduction: as in `scatter_elements_update`, also sub, without mean.
     """
     if not indices.ndim or not inputs.ndim or indices.shape[-1] > inputs.ndim:
         raise InputError(
@@ -137,7 +137,7 @@ def combine_tuples(
     count = indices.shape[-1]
     if not count:  # an empty tuple selects everything
         first = np.zeros((*indices.shape[:-1], 1), np.int64)
-        return np.asarray(combine_tuples(inputs[np.newaxis], first, updates, reduction=reduction)[0])
+        return np.asarray(scatter_nd_update(inputs[np.newaxis], first, updates, reduction=reduction)[0])
     if from_start and (indices < 0).any():
         raise InputError("scatter: expected indices of at least 0, found a negative one")
     shape = (*indices.shape[:-1], *inputs.shape[count:])
@@ -201,7 +201,7 @@ def _neutral_element(reduction: str, dtype: np.dtype[Any]) -> Any:
     return np.iinfo(dtype).max if reduction == "min" else np.iinfo(dtype).min
 
 
-def write_elements(inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], *, axis: int) -> NDArray[Any]:
+def scatter_into(inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], *, axis: int) -> NDArray[Any]:
     """Return `inputs` with updates along `axis`, as in DirectML SCATTER.
 
     Other coordinates are the update's own. indices, updates: of the shape of `inputs` apart from `axis`. Negative
@@ -219,7 +219,7 @@ def write_elements(inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray
     return _scatter_updates(inputs, tuple(index_arrays), updates, is_outside, indices.shape)
 
 
-def write_tuples(
+def scatter_nd_into(
     inputs: NDArray[Any],
     indices: NDArray[Any],
     updates: NDArray[Any],

@@ -25,7 +25,7 @@ def empty_sequence() -> list[Any]:
     return []
 
 
-def sequence_of(inputs: Sequence[Any]) -> list[Any]:
+def sequence_construct(inputs: Sequence[Any]) -> list[Any]:
     """Return a sequence of the tensors in `inputs`, of one element type."""
     if not inputs:
         raise InputError("expected at least one tensor for a sequence")
@@ -40,7 +40,7 @@ def sequence_at(sequence: list[Any], position: NDArray[Any]) -> Any:
     return sequence[_wrap_position(position, len(sequence), len(sequence) - 1)]
 
 
-def sequence_with(sequence: list[Any], tensor: NDArray[Any], position: NDArray[Any] | None = None) -> list[Any]:
+def sequence_insert(sequence: list[Any], tensor: NDArray[Any], position: NDArray[Any] | None = None) -> list[Any]:
     """Return `sequence` with `tensor` inserted at `position`, from -n to n.
 
     Default at the end.
@@ -51,7 +51,7 @@ def sequence_with(sequence: list[Any], tensor: NDArray[Any], position: NDArray[A
     return [*sequence[:place], tensor, *sequence[place:]]
 
 
-def sequence_without(sequence: list[Any], position: NDArray[Any] | None = None) -> list[Any]:
+def sequence_erase(sequence: list[Any], position: NDArray[Any] | None = None) -> list[Any]:
     """Return `sequence` without its element at `position`, default the last."""
     if not sequence:
         raise InputError("expected a sequence with an element to erase, found an empty one")
@@ -73,7 +73,7 @@ def _wrap_position(position: NDArray[Any], count: int, limit: int) -> int:
     return place + count if place < 0 else place
 
 
-def join_sequence(sequence: list[Any], axis: int, *, new_axis: int = 0) -> NDArray[Any]:
+def concat_from_sequence(sequence: list[Any], axis: int, *, new_axis: int = 0) -> NDArray[Any]:
     """Return the tensors concatenated along `axis`, stacked if new_axis is 1."""
     if not sequence:
         raise InputError("expected a sequence of at least one tensor, found an empty one")
@@ -149,7 +149,7 @@ def make_optional(value: Any = None) -> ArrayList:
     return ArrayList(value)
 
 
-def optional_value(value: Any) -> Any:
+def optional_get_element(value: Any) -> Any:
     """Return the content of an optional; other values are returned as is."""
     result = value.value if isinstance(value, ArrayList) else value
     if result is None:
@@ -157,7 +157,7 @@ def optional_value(value: Any) -> Any:
     return result
 
 
-def has_value(value: Any = None) -> NDArray[Any]:
+def optional_has_element(value: Any = None) -> NDArray[Any]:
     """Return whether an optional holds a value, a scalar of bool."""
     result = value.value if isinstance(value, ArrayList) else value
     return np.array(result is not None)

@@ -13,13 +13,13 @@ from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to, to_float64
 from specgate.execution.kernels.elementwise import require_float
-from specgate.execution.kernels.gather import slices_at
+from specgate.execution.kernels.gather import gather_slices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def normalize_sum(
+def skip_layer_normalization(
     inputs: NDArray[Any],
     skip: NDArray[Any],
     scale: NDArray[Any],
@@ -84,7 +84,7 @@ def _normalize(
     return wide_values * inverse, mean, inverse
 
 
-def normalize_roots(
+def simplified_layer_normalization(
     inputs: NDArray[Any],
     scale: NDArray[Any],
     *,
@@ -109,7 +109,7 @@ def normalize_roots(
         return round_to(normalized * to_float64(scale), scale.dtype), round_to(inverse, statistics)
 
 
-def normalize_embeddings(
+def embed_layer_normalization(
     words: NDArray[Any],
     word_table: NDArray[Any],
     place_table: NDArray[Any],
@@ -154,7 +154,7 @@ def normalize_embeddings(
     if any(indices.size and int(indices.min()) < 0 for indices, _ in pairs):
         raise InputError("embedding: expected row indices of at least 0")
     with memory.ignore_warnings():
-        total = sum(to_float64(slices_at(table, indices, axis=0)) for indices, table in pairs)
+        total = sum(to_float64(gather_slices(table, indices, axis=0)) for indices, table in pairs)
         total = np.broadcast_to(np.asarray(total), (batch, time, size))
         normalized, _, _ = _normalize(total, 2, epsilon, centred=True)
         result = round_to(normalized * to_float64(scale) + to_float64(shift), word_table.dtype)

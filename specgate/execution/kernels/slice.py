@@ -58,7 +58,7 @@ def slice_window(
     return slice_counted(inputs, first=first, counts=counts, steps=steps)
 
 
-def place_in_window(
+def slice_gradient(
     values: NDArray[Any],
     *,
     shape: Sequence[int],
@@ -106,14 +106,18 @@ def tile(inputs: NDArray[Any], *, repeats: Sequence[int]) -> NDArray[Any]:
     return result
 
 
-def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int, clamped: bool = True) -> NDArray[Any]:
+def reverse_subsequences(
+    inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int, clamped: bool = True
+) -> NDArray[Any]:
     """Return `inputs` with the start of each sequence along `axis` reversed.
 
     lengths: of the shape of `inputs` with size 1 along `axis`, clamped to the size. Unless clamped, their low 32 bits
     are used as they are, and positions after the last element read the last element.
     """
-    check_axis(axis, inputs.ndim, "reverse_beginnings")
-    require_shape("reverse_beginnings", "lengths", lengths.shape, (*inputs.shape[:axis], 1, *inputs.shape[axis + 1 :]))
+    check_axis(axis, inputs.ndim, "reverse_subsequences")
+    require_shape(
+        "reverse_subsequences", "lengths", lengths.shape, (*inputs.shape[:axis], 1, *inputs.shape[axis + 1 :])
+    )
     size = inputs.shape[axis]
     counts = (np.minimum(lengths, size) if clamped else lengths.astype(np.uint32)).astype(np.int64)
     places = np.arange(size, dtype=np.int64).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
@@ -162,7 +166,7 @@ def _four(inputs: NDArray[Any], block: int) -> tuple[int, int, int, int]:
     return batch, channels, height, width
 
 
-def slice_by_masks(
+def strided_slice(
     inputs: NDArray[Any],
     begin: NDArray[Any],
     end: NDArray[Any],
@@ -214,7 +218,7 @@ def slice_by_masks(
     return np.asarray(inputs[tuple(index)]).copy()
 
 
-def write_slices(
+def slice_scatter(
     inputs: NDArray[Any],
     updates: NDArray[Any],
     start: NDArray[Any],
@@ -267,7 +271,7 @@ def _range(first: int | None, last: int | None, step: int, size: int) -> slice:
     return slice(first, last, step)
 
 
-def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = None) -> NDArray[Any]:
+def compress(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = None) -> NDArray[Any]:
     """Return slices along `axis` where the condition is true (Compress).
 
     Without an axis, elements in row-major order. condition: 1-D booleans, possibly shorter than the axis; slices after
@@ -287,7 +291,7 @@ def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = 
     return np.take(data, places, place)
 
 
-def centre(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | None = None) -> NDArray[Any]:
+def center_crop_pad(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | None = None) -> NDArray[Any]:
     """Return `inputs` center-cropped or zero-padded to sizes along axes.
 
     axes: default all. Of an odd difference the larger part is at the end.
@@ -295,9 +299,11 @@ def centre(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | N
     axis_numbers = list(range(inputs.ndim)) if axes is None else [a + inputs.ndim if a < 0 else a for a in axes]
     numbers = [int(size) for size in shape.reshape(-1)]
     if shape.ndim != 1 or len(numbers) != len(axis_numbers) or len(set(axis_numbers)) != len(axis_numbers):
-        raise InputError(f"centre: expected one size per axis of {axis_numbers!r:.60}, found {len(numbers)}")
+        raise InputError(f"center_crop_pad: expected one size per axis of {axis_numbers!r:.60}, found {len(numbers)}")
     if any(not 0 <= axis < inputs.ndim for axis in axis_numbers) or min(numbers, default=0) < 0:
-        raise InputError(f"centre: invalid sizes {numbers!r:.60} or axes {axis_numbers!r:.60} for rank {inputs.ndim}")
+        raise InputError(
+            f"center_crop_pad: invalid sizes {numbers!r:.60} or axes {axis_numbers!r:.60} for rank {inputs.ndim}"
+        )
     padded_shape = list(inputs.shape)
     source, target = [slice(None)] * inputs.ndim, [slice(None)] * inputs.ndim
     for axis, size in zip(axis_numbers, numbers, strict=True):
@@ -306,12 +312,12 @@ def centre(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | N
         (source if old > size else target)[axis] = slice(first, first + min(old, size))
     result = memory.empty(tuple(padded_shape), inputs.dtype)
     if result.size > inputs.size or any(part != slice(None) for part in target):
-        result[...] = zero_of("centre", inputs.dtype)
+        result[...] = zero_of("center_crop_pad", inputs.dtype)
     result[tuple(target)] = inputs[tuple(source)]
     return result
 
 
-def write_into_buffer(
+def tensor_scatter(
     buffer: NDArray[Any],
     update: NDArray[Any],
     first: NDArray[Any] | None = None,
@@ -353,7 +359,7 @@ def write_into_buffer(
     return result
 
 
-def place_again(
+def max_unpool(
     inputs: NDArray[Any],
     indices: NDArray[Any],
     shape: NDArray[Any] | None = None,
@@ -370,32 +376,34 @@ def place_again(
     """
     rank = inputs.ndim - 2
     steps, pad_list = list(strides or [1] * rank), list(pads or [0] * (2 * rank))
-    require_shape("unpool", "places", indices.shape, inputs.shape)
+    require_shape("max_unpooling", "places", indices.shape, inputs.shape)
     if rank < 1 or len(window) != rank or len(steps) != rank or len(pad_list) != 2 * rank:
-        raise InputError(f"unpool: expected {rank} window sizes and strides, and {2 * rank} pads")
+        raise InputError(f"max_unpooling: expected {rank} window sizes and strides, and {2 * rank} pads")
     if min(*window, *steps) < 1 or min(pad_list) < 0:
-        raise InputError("unpool: expected window sizes and strides above 0, and pads of at least 0")
+        raise InputError("max_unpooling: expected window sizes and strides above 0, and pads of at least 0")
     sides = zip(inputs.shape[2:], steps, window, pad_list[:rank], pad_list[rank:], strict=True)
     least = (*inputs.shape[:2], *((n - 1) * step + k - a - b for n, step, k, a, b in sides))
     result_sizes = least if shape is None else tuple(int(n) for n in shape.reshape(-1))
     if len(result_sizes) != inputs.ndim or min(least) < 0 or min(result_sizes) < 0:
-        raise InputError(f"unpool: the output cannot have the shape {list(result_sizes)!r:.60}")
+        raise InputError(f"max_unpooling: the output cannot have the shape {list(result_sizes)!r:.60}")
     result = memory.empty(least, inputs.dtype)
     if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= result.size):
-        raise NoKernel(f"unpool: it is unspecified what an index outside the {result.size} elements means")
+        raise NoKernel(f"max_unpooling: it is unspecified what an index outside the {result.size} elements means")
     result[...] = 0
     result.reshape(-1)[indices.reshape(-1)] = inputs.reshape(-1)
     if result_sizes == least:
         return result
     if any(n < m for n, m in zip(result_sizes, least, strict=True)):
-        raise NoKernel(f"unpool: it is unspecified how an output of shape {list(result_sizes)} contains {list(least)}")
+        raise NoKernel(
+            f"max_unpooling: it is unspecified how an output of shape {list(result_sizes)} contains {list(least)}"
+        )
     larger = memory.empty(result_sizes, inputs.dtype)
     larger[...] = 0
     larger[tuple(slice(n) for n in least)] = result
     return larger
 
 
-def reverse_along(inputs: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
+def reverse_axes(inputs: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
     """Return `inputs` reversed along axes.
 
     axes: indices, or a boolean per dimension. An axis that is listed twice is reversed once.
@@ -412,7 +420,7 @@ def reverse_along(inputs: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
     return np.flip(inputs, tuple(set(axis_numbers))).copy() if axis_numbers else inputs.copy()
 
 
-def roll_along(inputs: NDArray[Any], shift: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
+def roll_axes(inputs: NDArray[Any], shift: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
     """Return `inputs` with elements shifted cyclically along each axis.
 
     axes: negative ones count from the end; shifts of one axis add up. One shift may apply to all axes.
@@ -434,7 +442,7 @@ def roll_along(inputs: NDArray[Any], shift: NDArray[Any], axes: NDArray[Any]) ->
     return result
 
 
-def reverse_parts(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int, batch_axis: int) -> NDArray[Any]:
+def reverse_sequence(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int, batch_axis: int) -> NDArray[Any]:
     """Return `inputs` with the first `lengths` time steps reversed per batch.
 
     lengths: [size of batch_axis], integral, from 1 to the size of time_axis, of any numeric type.

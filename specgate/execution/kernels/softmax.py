@@ -144,7 +144,7 @@ def hardmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end:
 _REDUCTIONS: Final = ("none", "sum", "mean")
 
 
-def likelihood_loss(
+def negative_log_likelihood_loss(
     logs: NDArray[Any],
     labels: NDArray[Any],
     weights: NDArray[Any] | None = None,
@@ -184,7 +184,7 @@ def likelihood_loss(
         return round_to(np.asarray(total / losses.sum() if reduction == "mean" else total), logs.dtype)
 
 
-def softmax_loss(
+def softmax_cross_entropy_loss(
     scores: NDArray[Any],
     labels: NDArray[Any],
     weights: NDArray[Any] | None = None,
@@ -192,7 +192,7 @@ def softmax_loss(
     reduction: str = "mean",
     ignored: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the softmax cross entropy as `likelihood_loss`, and log softmax."""
+    """Return the softmax cross entropy as `negative_log_likelihood_loss`, and log softmax."""
     require_float("loss", scores)
     if scores.ndim < 2:
         raise InputError(f"loss: expected scores [batch, classes, ...], found {list(scores.shape)}")
@@ -202,11 +202,11 @@ def softmax_loss(
         if scores.shape[1]:
             wide_scores = wide_scores - wide_scores.max(axis=1, keepdims=True)
             wide_scores = wide_scores - np.log(np.exp(wide_scores).sum(axis=1, keepdims=True))
-    loss = likelihood_loss(wide_scores, labels, weights, reduction=reduction, ignored=ignored)
+    loss = negative_log_likelihood_loss(wide_scores, labels, weights, reduction=reduction, ignored=ignored)
     return round_to(loss, scores.dtype), round_to(wide_scores, scores.dtype)
 
 
-def decode_best(
+def ctc_greedy_decoder(
     scores: NDArray[Any],
     lengths: NDArray[Any],
     blank: NDArray[Any] | None = None,
@@ -222,10 +222,10 @@ def decode_best(
     int32_lengths: result types. Unused steps are -1. Without classes all is masked.
     """
     if scores.ndim != 3:
-        raise InputError("decode_best: expected 3-D scores")
-    require_shape("decode_best", "lengths", lengths.shape, scores.shape[:1])
+        raise InputError("ctc_greedy_decoder: expected 3-D scores")
+    require_shape("ctc_greedy_decoder", "lengths", lengths.shape, scores.shape[:1])
     if (lengths > scores.shape[1]).any():
-        raise InputError(f"decode_best: a sequence is longer than the {scores.shape[1]} steps")
+        raise InputError(f"ctc_greedy_decoder: a sequence is longer than the {scores.shape[1]} steps")
     blank_class = _single_class(blank, scores.shape[2])
     classes = memory.empty(scores.shape[:2], np.dtype(np.int32 if int32_classes else np.int64))
     counts = memory.empty(scores.shape[:1], np.dtype(np.int32 if int32_lengths else np.int64))
@@ -233,15 +233,15 @@ def decode_best(
     return _decode_ctc(scores, steps, blank_class, classes, counts, merge=merge)
 
 
-def decode_best_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool = True) -> NDArray[Any]:
-    """Return `decode_best` as [batch, steps, 1, 1] of the type of the scores.
+def ctc_greedy_decoder_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool = True) -> NDArray[Any]:
+    """Return `ctc_greedy_decoder` as [batch, steps, 1, 1] of the type of the scores.
 
     scores: [steps, batch, classes]; the last class is the blank. steps: [steps, batch], 0 from the end of a sequence
     on.
     """
     if scores.ndim != 3:
-        raise InputError("decode_best: expected 3-D scores")
-    require_shape("decode_best", "steps", steps.shape, scores.shape[:2])
+        raise InputError("ctc_greedy_decoder: expected 3-D scores")
+    require_shape("ctc_greedy_decoder", "steps", steps.shape, scores.shape[:2])
     in_sequence = np.cumprod(steps != 0, axis=0, dtype=np.bool_).T
     transposed_scores = scores.transpose(1, 0, 2)
     classes = memory.empty(transposed_scores.shape[:2], np.dtype(np.int64))
@@ -286,11 +286,11 @@ def _decode_ctc(
 def _single_class(blank: NDArray[Any] | None, classes: int) -> int:
     if blank is None:
         return classes - 1
-    require_shape("decode_best", "the blank class", (blank.size,), (1,))
+    require_shape("ctc_greedy_decoder", "the blank class", (blank.size,), (1,))
     return int(blank.reshape(-1)[0])
 
 
-def sequence_loss(
+def ctc_loss(
     scores: NDArray[Any],
     lengths: NDArray[Any],
     labels: NDArray[Any],
@@ -329,17 +329,17 @@ def sequence_loss(
 
 def _require_labels(scores: NDArray[Any], lengths: NDArray[Any], labels: NDArray[Any], counts: NDArray[Any]) -> None:
     if scores.ndim != 3:
-        raise InputError("sequence_loss: expected 3-D scores")
+        raise InputError("ctc_loss: expected 3-D scores")
     batches, steps, classes = scores.shape
-    require_shape("sequence_loss", "lengths", lengths.shape, (batches,))
-    require_shape("sequence_loss", "labels", labels.shape, (batches, steps))
-    require_shape("sequence_loss", "counts", counts.shape, (batches,))
+    require_shape("ctc_loss", "lengths", lengths.shape, (batches,))
+    require_shape("ctc_loss", "labels", labels.shape, (batches, steps))
+    require_shape("ctc_loss", "counts", counts.shape, (batches,))
     if ((lengths < 0) | (lengths > steps)).any():
-        raise InputError(f"sequence_loss: expected sequence lengths from 0 to {steps}")
+        raise InputError(f"ctc_loss: expected sequence lengths from 0 to {steps}")
     if ((counts < 0) | (counts > lengths)).any():
-        raise InputError("sequence_loss: expected label lengths from 0 to the length of the sequence")
+        raise InputError("ctc_loss: expected label lengths from 0 to the length of the sequence")
     if ((labels < 0) | (labels >= classes)).any():
-        raise InputError(f"sequence_loss: expected labels from 0 to below {classes}")
+        raise InputError(f"ctc_loss: expected labels from 0 to below {classes}")
 
 
 def _remove_repetitions(labels: NDArray[Any], *, collapse: bool, unique: bool) -> NDArray[np.intp]:

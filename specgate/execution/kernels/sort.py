@@ -83,7 +83,7 @@ def _top_by_partition(
     return np.take_along_axis(inputs, places, axis), places
 
 
-def top_elements(
+def top_k_along(
     inputs: NDArray[Any],
     k: NDArray[Any] | int,
     *,
@@ -169,7 +169,7 @@ def _equals_neighbor(values: NDArray[Any], axis: int, step: int) -> NDArray[np.b
     return np.moveaxis(equals_next, 0, axis)
 
 
-def bucket_numbers(
+def bucketize(
     data: NDArray[Any], boundaries: NDArray[Any], *, right_bound: bool = True, int32_indices: bool = False
 ) -> NDArray[Any]:
     """Return the bucket of each element: the number of boundaries below it.
@@ -178,16 +178,16 @@ def bucket_numbers(
     their left one, so equal boundaries count. int32_indices: int32 results, not int64. nan is masked.
     """
     if boundaries.ndim != 1:
-        raise InputError(f"bucket_numbers: expected 1-D boundaries, found rank {boundaries.ndim}")
+        raise InputError(f"bucketize: expected 1-D boundaries, found rank {boundaries.ndim}")
     sorted_ones = to_float32(boundaries, boundaries.dtype)
     if not (sorted_ones[1:] > sorted_ones[:-1]).all() or _is_open(sorted_ones).any():
-        raise InputError("bucket_numbers: expected strictly increasing boundaries")
+        raise InputError("bucketize: expected strictly increasing boundaries")
     keys = to_float32(data, data.dtype)
     array = _places(sorted_ones, keys, after=not right_bound)
     return _result(array, _is_open(keys), int32_indices)
 
 
-def places_to_insert(
+def search_sorted(
     sequences: NDArray[Any], values: NDArray[Any], *, right: bool = False, int32_indices: bool = False
 ) -> NDArray[Any]:
     """Return insertion positions of `values` in sorted `sequences`.
@@ -197,7 +197,7 @@ def places_to_insert(
     """
     if sequences.ndim == 0 or (sequences.ndim > 1 and sequences.shape[:-1] != values.shape[:-1]):
         found_shapes = f"{list(sequences.shape)} and {list(values.shape)}"
-        raise NoKernel(f"places_to_insert: expected a 1-D sequence, or equal leading dimensions, found {found_shapes}")
+        raise NoKernel(f"search_sorted: expected a 1-D sequence, or equal leading dimensions, found {found_shapes}")
     lists, keys = to_float32(sequences, sequences.dtype), to_float32(values, values.dtype)
     with memory.ignore_warnings():
         unordered = (~(lists[..., 1:] >= lists[..., :-1])).any(-1, keepdims=True) | _is_open(lists).any(
@@ -232,7 +232,7 @@ def _result(array: NDArray[Any], unknown: NDArray[np.bool_], narrow: bool) -> ND
     return np.ma.MaskedArray(places, mask=np.broadcast_to(unknown, places.shape)) if unknown.any() else places
 
 
-def distinct(
+def unique(
     data: NDArray[Any], axis: NDArray[Any] | None = None, *, in_order: bool, int32_indices: bool, int32_counts: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return unique elements, first indices, inverse indices and counts.
@@ -258,7 +258,7 @@ def distinct(
     return values, begins.astype(kind), places.astype(kind), counts.astype(np.int32 if int32_counts else np.int64)
 
 
-def distinct_along(
+def unique_along(
     data: NDArray[Any], *, axis: int | None = None, in_order: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return `distinct` with int64 indices and counts.
@@ -266,7 +266,7 @@ def distinct_along(
     axis: negative ones count from the end.
     """
     place = None if axis is None else np.array(axis, np.int64)
-    return distinct(data, place, in_order=in_order, int32_indices=False, int32_counts=False)
+    return unique(data, place, in_order=in_order, int32_indices=False, int32_counts=False)
 
 
 def _rank_slices(leading_slices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -302,7 +302,7 @@ def _ranked_rows(leading_slices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[An
     return np.array([first[row] for row in number], np.int64), places, counts
 
 
-def paths_of_beams(
+def gather_tree(
     step_ids: NDArray[Any], parent_ids: NDArray[Any], lengths: NDArray[Any], end_token: NDArray[Any]
 ) -> NDArray[Any]:
     """Return the ids on the path of each beam, [steps, batch, beams].

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MAX_INT32: Final = 2**31 - 1
 
 
-def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
+def string_tensor_unpack(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
     """Return begin and end offsets of each string, and the UTF-8 bytes.
 
     texts: objects, str each. Bytes are uint8 [length]. Raises InputError for strings that UTF-8 cannot encode, and for
@@ -40,7 +40,7 @@ def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.i
     return begins, ends, symbols
 
 
-def texts_from_bytes(begins: NDArray[Any], ends: NDArray[Any], symbols: NDArray[np.uint8]) -> NDArray[Any]:
+def string_tensor_pack(begins: NDArray[Any], ends: NDArray[Any], symbols: NDArray[np.uint8]) -> NDArray[Any]:
     """Return the strings in bytes [begins, ends) of `symbols`, as objects.
 
     Strings with a negative length or invalid UTF-8 are masked. Raises InputError for offsets out of range.
@@ -84,13 +84,13 @@ def _require_characters(texts: Iterable[Any]) -> None:
     memory.check_budget((sum(_TEXT + 4 * len(text) for text in texts),), np.dtype(np.uint8))
 
 
-def join_texts(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def string_concat(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Return the strings of `a` followed by those of `b`, broadcast."""
-    _require("join_texts", a, b)
+    _require("string_concat", a, b)
     try:
         firsts, seconds = np.broadcast_arrays(a, b)
     except ValueError:
-        raise InputError(f"join_texts: {list(a.shape)} and {list(b.shape)} cannot be broadcast") from None
+        raise InputError(f"string_concat: {list(a.shape)} and {list(b.shape)} cannot be broadcast") from None
     result = memory.empty(firsts.shape, np.dtype(object))
     longest = [max(map(len, array.flat), default=0) for array in (a, b)]
     memory.check_budget((result.size * (_TEXT + sum(longest)),), np.dtype(np.uint8))
@@ -113,7 +113,7 @@ def _change_case(text: str, action: str) -> str:
     return "".join(new if len(new) == 1 else old for new, old in zip(characters, text, strict=True))
 
 
-def normalize_texts(
+def string_normalizer(
     texts: NDArray[Any], *, action: str = "NONE", case_sensitive: bool = False, stopwords: Sequence[str] | None = None
 ) -> NDArray[Any]:
     """Return strings without stop words, in LOWER, UPPER or unchanged case.
@@ -121,7 +121,7 @@ def normalize_texts(
     texts: 1-D, or one row. If all are removed, the result is one empty string. Case mapping is Unicode's, independent
     of the locale.
     """
-    name = "normalize_texts"
+    name = "string_normalizer"
     _require(name, texts)
     if texts.ndim not in {1, 2} or (texts.ndim == 2 and len(texts) != 1):
         raise InputError(f"{name}: expected shape [C] or [1, C], found {list(texts.shape)}")
@@ -140,7 +140,7 @@ def normalize_texts(
     return result
 
 
-def split_texts(
+def string_split(
     texts: NDArray[Any], *, delimiter: str = "", maxsplit: int = -1
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the substrings of each string, padded with "", and their counts.
@@ -149,7 +149,7 @@ def split_texts(
     without a delimiter, split at runs of white space, stripped at both ends. maxsplit: maximum number of splits from
     the left; unlimited if negative.
     """
-    _require("split_texts", texts)
+    _require("string_split", texts)
     _require_characters(text * 1 for text in texts.flat)
     limit = maxsplit if 0 <= maxsplit < 2**31 else -1
     parts = [
@@ -178,15 +178,15 @@ def _parts(pool: NDArray[np.int64], begins: Sequence[int]) -> list[NDArray[np.in
     """Return the n-grams of each length n from 1 on, [count, n]."""
     ends = [*begins[1:], pool.size]
     if any(not 0 <= begin <= end <= pool.size for begin, end in zip(begins, ends, strict=True)):
-        raise InputError("count_n_grams: expected ngram_counts within the pool, in ascending order")
+        raise InputError("tfidf_vectorizer: expected ngram_counts within the pool, in ascending order")
     parts = [pool[begin:end] for begin, end in zip(begins, ends, strict=True)]
     for length, part in enumerate(parts, 1):
         if part.size % length:
-            raise InputError(f"count_n_grams: {part.size} tokens cannot be divided into {length}-grams")
+            raise InputError(f"tfidf_vectorizer: {part.size} tokens cannot be divided into {length}-grams")
     return [part.reshape(-1, length) for length, part in enumerate(parts, 1)]
 
 
-def count_n_grams(
+def tfidf_vectorizer(
     words: NDArray[Any],
     *,
     shortest: int,
@@ -205,7 +205,7 @@ def count_n_grams(
     so on; ngram_indexes: output index of each. Words of an n-gram may have up to most_skipped words in between, equally
     many between each. mode: TF, the counts; IDF, the weight of each that occurs; TFIDF, counts times weights.
     """
-    name = "count_n_grams"
+    name = "tfidf_vectorizer"
     pool: Sequence[Any] | None = integers if texts is None else texts
     if (
         pool is None
@@ -271,7 +271,7 @@ _FIRST, _SECOND, _ADDED = np.uint32(0xCC9E2D51), np.uint32(0x1B873593), np.uint3
 _MIXES: Final = ((16, np.uint32(0x85EBCA6B)), (13, np.uint32(0xC2B2AE35)))
 
 
-def hash_elements(x: NDArray[Any], *, seed: int = 0, positive: bool = True) -> NDArray[Any]:
+def murmur_hash3(x: NDArray[Any], *, seed: int = 0, positive: bool = True) -> NDArray[Any]:
     """Return the 32-bit hash of the bytes of each element, as uint32.
 
     Numbers are hashed little-endian, strings in UTF-8. seed: 32 bits. positive: otherwise the bits are reinterpreted as

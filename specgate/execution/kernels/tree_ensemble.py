@@ -210,7 +210,7 @@ def results_of(
     return np.ma.MaskedArray(result, mask=np.broadcast_to(~has_leaf[:, None], result.shape))
 
 
-def ensemble_of(
+def tree_ensemble(
     inputs: NDArray[Any],
     *,
     roots: Sequence[int],
@@ -424,7 +424,7 @@ def _add_base(scores: NDArray[Any], base: NDArray[np.float64]) -> NDArray[Any]:
     return scores + base if base.size else scores
 
 
-def regress_by_trees(
+def tree_ensemble_regressor(
     inputs: NDArray[Any],
     *,
     targets: int | None = None,
@@ -448,7 +448,7 @@ def regress_by_trees(
     return results_of(results, scores.reached & result, post_transform, np.dtype(np.float32))
 
 
-def classify_by_trees(
+def tree_ensemble_classifier(
     inputs: NDArray[Any],
     *,
     integer_labels: Sequence[int] | None = None,
@@ -461,10 +461,10 @@ def classify_by_trees(
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
     """Return labels and float32 scores [samples, classes] of a classifier.
 
-    Lists are as in `regress_by_trees`. The label is that of the highest score among classes with votes, or among all
-    where base values are added. If all votes are for one of two classes the model is binary: see `_binary`.
+    Lists are as in `tree_ensemble_regressor`. The label is that of the highest score among classes with votes, or among
+    all where base values are added. If all votes are for one of two classes the model is binary: see `_binary`.
     """
-    labels = labels_of("classify_by_trees", integer_labels, text_labels)
+    labels = labels_of("tree_ensemble_classifier", integer_labels, text_labels)
     if not labels.size:
         raise InputError("trees: expected at least one class label")
     trees, votes, result = _ensemble(labels.size, vote_classes, **lists)

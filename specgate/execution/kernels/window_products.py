@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LIMIT = 2**32
 
 
-def columns_of_windows(
+def unfold(
     inputs: NDArray[Any],
     *,
     window: Sequence[int],
@@ -54,7 +54,7 @@ def columns_of_windows(
     return result.transpose(order).reshape(batch, channels * prod(window), prod(counts))
 
 
-def windows_from_columns(
+def fold_columns(
     columns: NDArray[Any],
     *,
     sizes: Sequence[int],
@@ -68,7 +68,7 @@ def windows_from_columns(
     """Return an array of `sizes` with the windows added back (col2im).
 
     sizes: [batch, channels, spatial…]. columns: [batch, channels * window elements, windows], as from
-    `columns_of_windows`. Padding is dropped. Sums of integers of up to 16 bits are clamped to their type. accumulates:
+    `unfold`. Padding is dropped. Sums of integers of up to 16 bits are clamped to their type. accumulates:
     else all elements are 0.
     """
     shape = shape_of("fold", sizes)

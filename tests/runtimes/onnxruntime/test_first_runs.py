@@ -283,7 +283,7 @@ def blocked(operator, scales, sizes=(2, 3, 4), **attributes):
     return node(operator, (kind, list(sizes)), scales, opset=21, output=output, **attributes)
 
 
-def classify_by_vectors(coefficients, counts=None, **labels):
+def svm_classifier(coefficients, counts=None, **labels):
     labels = labels or {"classlabels_ints": [0, 1]}
     attributes = {"coefficients": [1.0] * coefficients, "rho": [0.5], "kernel_params": [1.0, 0.0, 2.0], **labels}
     if counts:
@@ -660,17 +660,17 @@ MODELS = {
             ("of a list in two blocks", blocked(operator, [2], (4,), axis=0, block_size=2), None),
         )
     },
-    "SVMClassifier of one class": (classify_by_vectors(2, classlabels_ints=[0]), None),
-    "SVMClassifier with few coefficients": (classify_by_vectors(1), ("1.31.1", "1.32.0")),
+    "SVMClassifier of one class": (svm_classifier(2, classlabels_ints=[0]), None),
+    "SVMClassifier with few coefficients": (svm_classifier(1), ("1.31.1", "1.32.0")),
     "SVMClassifier of words with few coefficients": (
-        untyped(classify_by_vectors(1, classlabels_strings=["a", "b"])), ("1.31.1", "1.32.0"),
+        untyped(svm_classifier(1, classlabels_strings=["a", "b"])), ("1.31.1", "1.32.0"),
     ),
-    "SVMClassifier of vectors with few coefficients": (classify_by_vectors(1, [1, 1]), EVERY),
+    "SVMClassifier of vectors with few coefficients": (svm_classifier(1, [1, 1]), EVERY),
     "SVMClassifier of words and numbers": (
-        classify_by_vectors(4, classlabels_ints=[0, 1], classlabels_strings=["a", "b"]), EVERY,
+        svm_classifier(4, classlabels_ints=[0, 1], classlabels_strings=["a", "b"]), EVERY,
     ),
     "SVMClassifier of words and numbers to an untyped output": (
-        untyped(classify_by_vectors(4, classlabels_ints=[0, 1], classlabels_strings=["a", "b"])), None,
+        untyped(svm_classifier(4, classlabels_ints=[0, 1], classlabels_strings=["a", "b"])), None,
     ),
     "OneHot of no class": (node("OneHot", (INT64, [3]), (INT64, [], [0]), [2], opset=11), EVERY),
     "DFT of two parts with onesided": (node("DFT", [1, 10, 3, 2], opset=17, axis=2, onesided=1), ("1.31.1", "1.32.0")),

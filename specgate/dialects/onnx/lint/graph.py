@@ -33,6 +33,7 @@ from specgate.dialects.onnx.lint.units import (
     NodeUnits,
     Row,
     bodies,
+    category_mapper,
     domain_name,
     finding,
     function_key,
@@ -40,7 +41,6 @@ from specgate.dialects.onnx.lint.units import (
     label,
     location,
     makers_of,
-    map_names,
     subgraphs,
 )
 from specgate.dialects.onnx.lint.versions import complete_imports, custom_operators, import_findings
@@ -226,7 +226,7 @@ class _Walker:
         for tensor in graph.initializers:
             types[tensor.name] = self.constants.constant(tensor, with_elements=tensor.name not in inputs)
         types.update((tensor.name, self.constants.constant(tensor)) for tensor in graph.sparse_initializers)
-        names = ChainMap(map_names(graph, place), outer.names) if place != "graph" else outer.names
+        names = ChainMap(category_mapper(graph, place), outer.names) if place != "graph" else outer.names
         self.source.scopes[id(graph)] = ChainMap(overruled, types) if overruled else types
         stated_names = stated.keys() - {name for name, kind in stated.items() if not kind}
         numbers = self.numbers.get(id(graph), ())

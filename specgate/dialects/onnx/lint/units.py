@@ -156,7 +156,7 @@ def finding(
     )
 
 
-def map_names(graph: OnnxGraph, place: str) -> dict[str, str]:
+def category_mapper(graph: OnnxGraph, place: str) -> dict[str, str]:
     """Map a subgraph's value names to names with its path.
 
     Names need not be unique across subgraphs.

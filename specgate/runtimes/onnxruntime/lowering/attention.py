@@ -14,8 +14,8 @@ from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     operator,
     optional_tensor,
     provider_tensor,
-    sizes_of,
     tensor_of,
+    tensor_shape,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _mask_fields(state: State, batch: int, queries: int, keys: int, past: int) -
     mask = optional_tensor(state, "key_padding_mask")
     if mask is None:
         return {"MaskType": "NONE"}
-    sizes, word, heads = sizes_of(mask), state.dml_type(mask), heads_of(state)
+    sizes, word, heads = tensor_shape(mask), state.dml_type(mask), heads_of(state)
     if len(sizes) == 1:
         if sizes == (batch,):
             return {"MaskTensor": bare(word, (1, batch)), "MaskType": "KEY_SEQUENCE_LENGTH"}
@@ -82,7 +82,7 @@ def lower_attention(state: State, head: int, **fields: Any) -> Descriptor:
 def multihead_attention(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a MultiHeadAttention."""
     query = tensor_of(state, "query")
-    sizes = sizes_of(query)
+    sizes = tensor_shape(query)
     if len(sizes) not in {3, 5}:
         raise ProviderRefusal("input-rank", "the query must have three dimensions, or five if it is packed")
     fields: dict[str, Any] = {"BiasTensor": without_leading_ones(state, "bias")}
@@ -105,10 +105,10 @@ def multihead_attention(state: State) -> Iterator[Descriptor]:
 def _lengths(state: State, queries: int) -> tuple[int, int]:
     """Return the numbers of keys and of past keys."""
     key, past = optional_tensor(state, "key"), optional_tensor(state, "past_key")
-    numbers = None if key is None else sizes_of(key)
+    numbers = None if key is None else tensor_shape(key)
     if numbers is not None and len(numbers) == 4:  # a rank of 4 means past keys
         return numbers[2], numbers[2]
-    return queries if numbers is None else numbers[1], 0 if past is None else sizes_of(past)[2]
+    return queries if numbers is None else numbers[1], 0 if past is None else tensor_shape(past)[2]
 
 
 def _keys(state: State) -> dict[str, Any]:
@@ -119,9 +119,9 @@ def _keys(state: State) -> dict[str, Any]:
     key, value = optional_tensor(state, "key"), optional_tensor(state, "value")
     if key is None:
         return {}
-    if len(sizes_of(key)) == 5:
+    if len(tensor_shape(key)) == 5:
         return {"StackedKeyValueTensor": without_leading_ones(state, "key")}
-    if len(sizes_of(key)) == 4:
+    if len(tensor_shape(key)) == 4:
         return {
             "PastKeyTensor": without_leading_ones(state, "key"),
             "PastValueTensor": without_leading_ones(state, "value"),
@@ -138,14 +138,14 @@ def grouped_attention(state: State) -> Iterator[Descriptor]:
     They are the attention, casts for types other than FLOAT32, and for a query of several positions a fill that sets
     the past length of each batch to 0.
     """
-    batch, length, width = sizes_of(tensor_of(state, "query"))
+    batch, length, width = tensor_shape(tensor_of(state, "query"))
     heads, groups = number(state, "num_heads"), number(state, "kv_num_heads")
     past, total = optional_tensor(state, "past_key"), constant(state, "total_sequence_length") or (0,)
-    max_length = max(int(total[0]) % 2**32, 0 if past is None else sizes_of(past)[2])
-    present = (batch, groups, max_length, sizes_of(tensor_of(state, "key"))[2] // groups)
+    max_length = max(int(total[0]) % 2**32, 0 if past is None else tensor_shape(past)[2])
+    present = (batch, groups, max_length, tensor_shape(tensor_of(state, "key"))[2] // groups)
     word = state.dml_type(tensor_of(state, "query"))
     scale = state.get("scale")
-    input_sizes = {f"{name.title()}Tensor": sizes_of(tensor_of(state, name)) for name in ("query", "key", "value")}
+    input_sizes = {f"{name.title()}Tensor": tensor_shape(tensor_of(state, name)) for name in ("query", "key", "value")}
     numbers_by_name = {
         "OutputTensor": (batch, length, width),
         "OutputPresentKeyTensor": present,

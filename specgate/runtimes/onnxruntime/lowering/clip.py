@@ -11,8 +11,8 @@ from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     constant,
     operator,
     provider_tensor,
-    sizes_of,
     tensor_of,
+    tensor_shape,
 )
 from specgate.spec.tables import dialect
 
@@ -45,7 +45,7 @@ def clip(state: State) -> Iterator[Descriptor]:
             bounds[index] = value[0]
     yield operator(
         "ELEMENT_WISE_CLIP1",
-        InputTensor=broadcast_to(state, data, sizes_of(output)),
+        InputTensor=broadcast_to(state, data, tensor_shape(output)),
         OutputTensor=provider_tensor(state, output),
         MinMaxDataType=word,
         Min=bounds[0],

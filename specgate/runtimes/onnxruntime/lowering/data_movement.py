@@ -16,8 +16,8 @@ from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     operator,
     optional_tensor,
     provider_tensor,
-    sizes_of,
     tensor_of,
+    tensor_shape,
 )
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ _MODES: Final = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION"
 def joined(state: State) -> Iterator[Descriptor]:
     """Yield the operator that joins the nonempty inputs of a Concat."""
     output = tensor_of(state, "output0")
-    nonempty = [tensor for tensor in state.get("inputs") if 0 not in sizes_of(tensor)]
-    axis, rank = number(state, "axis"), len(sizes_of(output))
+    nonempty = [tensor for tensor in state.get("inputs") if 0 not in tensor_shape(tensor)]
+    axis, rank = number(state, "axis"), len(tensor_shape(output))
     yield operator(
         "JOIN",
         InputTensors=[provider_tensor(state, tensor) for tensor in nonempty],
@@ -85,7 +85,7 @@ def _window(size: int, start: int, end: int, step: int) -> _Window:
 def sliced(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a Slice."""
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
-    sizes = sizes_of(data)
+    sizes = tensor_shape(data)
     starts, ends = _clamp_integers(state, "starts") or [], _clamp_integers(state, "ends") or []
     axes, steps = _clamp_integers(state, "axes"), _clamp_integers(state, "steps")
     if any(part is not None and len(part) != len(starts) for part in (ends, axes or None, steps or None)):
@@ -107,7 +107,7 @@ def sliced(state: State) -> Iterator[Descriptor]:
 def padded(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a Pad."""
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
-    rank, word = len(sizes_of(data)), state.dml_type(data)
+    rank, word = len(tensor_shape(data)), state.dml_type(data)
     pads = _pads(state)
     axes = [_dimension(axis, rank) for axis in _clamp_integers(state, "axes") or range(rank)]
     if len(pads) != 2 * len(axes):
@@ -162,18 +162,18 @@ def tiled(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a Tile."""
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
     repeat_counts = constant(state, "input1") or ()
-    if len(repeat_counts) != len(sizes_of(data)):
+    if len(repeat_counts) != len(tensor_shape(data)):
         raise ProviderRefusal("repeats-count", "each dimension must have a repeat count")
-    target = sizes_of(output)
+    target = tensor_shape(output)
     if len(target) != len(repeat_counts):
         raise ProviderRefusal("output-rank", "the output must have as many dimensions as the input")
     target_sizes, data_sizes, counts = without_ones(
-        target, sizes_of(data), target, [int(count) for count in repeat_counts]
+        target, tensor_shape(data), target, [int(count) for count in repeat_counts]
     )
     tensor = provider_tensor(state, output, data_sizes)
     yield operator(
         "TILE",
         InputTensor=provider_tensor(state, data, target_sizes),
         OutputTensor=tensor,
-        Repeats=[1] * (len(sizes_of(tensor)) - len(counts)) + counts,
+        Repeats=[1] * (len(tensor_shape(tensor)) - len(counts)) + counts,
     )

@@ -13,8 +13,8 @@ from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     operator,
     optional_tensor,
     provider_tensor,
-    sizes_of,
     tensor_of,
+    tensor_shape,
 )
 from specgate.runtimes.onnxruntime.lowering.tensors import as_uint
 
@@ -46,7 +46,7 @@ def _gather_rows(
         "GATHER",
         InputTensor=table,
         IndicesTensor=indices,
-        OutputTensor=bare(str(table.type), (1, batch, length, sizes_of(table)[-1] if width is None else width)),
+        OutputTensor=bare(str(table.type), (1, batch, length, tensor_shape(table)[-1] if width is None else width)),
         Axis=2,
         IndexDimensions=2,
     )
@@ -55,21 +55,21 @@ def _gather_rows(
 def embedding(state: State) -> Iterator[Descriptor]:
     """Yield the operators of an EmbedLayerNormalization."""
     ids, words = tensor_of(state, "input_ids"), tensor_of(state, "word_embedding")
-    if len(sizes_of(ids)) != 2:
+    if len(tensor_shape(ids)) != 2:
         raise ProviderRefusal("input-rank", "the indices must have two dimensions")
-    batch, length = sizes_of(ids)
+    batch, length = tensor_shape(ids)
     mask, positions, segments = (optional_tensor(state, name) for name in ("mask", "position_ids", "segment_ids"))
     for table in (words, tensor_of(state, "position_embedding"), optional_tensor(state, "segment_embedding")):
-        if table is not None and len(sizes_of(table)) != 2:
+        if table is not None and len(tensor_shape(table)) != 2:
             raise ProviderRefusal("table-rank", "a table must have two dimensions")
     word = state.dml_type(words)
-    output_tensor = bare(word, (1, batch, length, sizes_of(words)[-1]))
+    output_tensor = bare(word, (1, batch, length, tensor_shape(words)[-1]))
     if mask is None:
         yield _constant(0)
     position_indices = broadcast_tensor("INT32", (1, 1, batch, length), (length,))
     if positions is None:
         yield _sequence("INT32", (1, 1, 1, length), 0, 1)
-    elif sizes_of(positions)[0] != 1:
+    elif tensor_shape(positions)[0] != 1:
         position_indices = provider_tensor(state, positions)
     yield _gather_rows(provider_tensor(state, words), provider_tensor(state, ids), batch, length)
     yield _gather_rows(provider_tensor(state, tensor_of(state, "position_embedding")), position_indices, batch, length)
@@ -154,7 +154,7 @@ def _rotation_sizes(state: State, *, has_position_ids: bool) -> _Rotation:
     has_position_ids: from the node's attributes, else from its table of cosines alone.
     """
     data, cosines = tensor_of(state, "input"), tensor_of(state, "cos_cache")
-    sizes, table = sizes_of(data), sizes_of(cosines)
+    sizes, table = tensor_shape(data), tensor_shape(cosines)
     swapped = len(sizes) == 4
     if len(sizes) > 4:
         raise ProviderRefusal("input-rank", "the input must have at most four dimensions")
@@ -209,7 +209,7 @@ def _rotate_part(state: State, turn: _Rotation) -> Iterator[Descriptor]:
     axis = 4 if turn.interleaved else 3
     column = bare(word, (*pairs[:axis], 1, *pairs[axis + 1 :]))
     position_ids = tensor_of(state, "position_ids")
-    is_offset = len(sizes_of(position_ids)) == 1
+    is_offset = len(tensor_shape(position_ids)) == 1
     positions = bare("INT64", (1, 1, turn.batch, turn.length)) if is_offset else provider_tensor(state, position_ids)
     identity = ScaleBias(1.0, 0.0)
     yield operator(
@@ -227,7 +227,7 @@ def _rotate_part(state: State, turn: _Rotation) -> Iterator[Descriptor]:
         yield operator("ELEMENT_WISE_MULTIPLY", ATensor=paired, BTensor=other, OutputTensor=paired)
     yield operator("ELEMENT_WISE_ADD", ATensor=full_tensor, BTensor=full_tensor, OutputTensor=turn.rotated_tensor())
     if is_offset:
-        yield from _positions(turn, positions, sizes_of(provider_tensor(state, position_ids)))
+        yield from _positions(turn, positions, tensor_shape(provider_tensor(state, position_ids)))
     if turn.part != turn.head:
         yield from _split_rest(turn)
 
@@ -251,7 +251,7 @@ def _positions(turn: _Rotation, positions: TensorDesc, numbers: Sequence[int]) -
     There is usually one start position.
     """
     yield _sequence("INT64", (1, 1, 1, turn.length), 0, 1)
-    sizes = sizes_of(positions)
+    sizes = tensor_shape(positions)
     position_tensor = positions if turn.batch == 1 else broadcast_tensor("INT64", sizes, (turn.length,))
     first = positions if numbers == sizes else broadcast_tensor("INT64", sizes, numbers)
     yield operator("ELEMENT_WISE_ADD", ATensor=position_tensor, BTensor=first, OutputTensor=positions)

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal
-from specgate.runtimes.onnxruntime.lowering.tensor_builder import bare, number, operator, sizes_of, tensor_of
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import bare, number, operator, tensor_of, tensor_shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ def group_normalization(state: State) -> Iterator[Descriptor]:
     """Yield the operators of a GroupNorm."""
     data, scale = tensor_of(state, "X"), tensor_of(state, "gamma")
     word, narrow = state.dml_type(data), state.dml_type(scale)
-    sizes, groups, last = sizes_of(data), number(state, "groups"), bool(state.get("channels_last"))
+    sizes, groups, last = tensor_shape(data), number(state, "groups"), bool(state.get("channels_last"))
     if len(sizes) != 4:
         raise ProviderRefusal("four-dimensions", "the kernel requires four dimensions")
     channels = sizes[3] if last else sizes[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.runtimes.onnxruntime.lowering.state import ProviderRefusal
-from specgate.runtimes.onnxruntime.lowering.tensor_builder import bare, operator, sizes_of, tensor_of
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import bare, operator, tensor_of, tensor_shape
 from specgate.runtimes.onnxruntime.lowering.tensors import describe_tensor, packed_strides
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class _Labelled(NamedTuple):
     def strides(self) -> dict[str, int]:
         """Return the stride of each label."""
         numbers_by_name: dict[str, int] = {}
-        for label, stride in zip(self.labels, packed_strides(sizes_of(self.tensor)), strict=True):
+        for label, stride in zip(self.labels, packed_strides(tensor_shape(self.tensor)), strict=True):
             numbers_by_name[label] = numbers_by_name.get(label, 0) + stride
         return numbers_by_name
 
@@ -45,10 +45,10 @@ class _EinsumEquation:
         self.output = _Labelled(self.result, tensor_of(state, "output0"))
         self.sizes: dict[str, int] = {}
         for labelled in (*self.inputs, self.output):
-            if len(labelled.labels) != len(sizes_of(labelled.tensor)):
+            if len(labelled.labels) != len(tensor_shape(labelled.tensor)):
                 raise ProviderRefusal("equation", "each term must have a label for each dimension")
         for labelled in self.inputs:
-            self.sizes |= dict(zip(labelled.labels, sizes_of(labelled.tensor), strict=True))
+            self.sizes |= dict(zip(labelled.labels, tensor_shape(labelled.tensor), strict=True))
         if not set(self.result) <= self.sizes.keys():
             raise ProviderRefusal("equation", "the output has a label that is not in any input")
         self.order = "".join(self.sizes)
@@ -120,7 +120,7 @@ def _is_product(equation_sum: _EinsumEquation) -> bool:
 def _matrices(equation_sum: _EinsumEquation) -> Iterator[Descriptor]:
     first, second = equation_sum.inputs
     inner = equation_sum.summed[0]
-    lengths = {sizes_of(operand.tensor)[operand.labels.index(inner)] for operand in equation_sum.inputs}
+    lengths = {tensor_shape(operand.tensor)[operand.labels.index(inner)] for operand in equation_sum.inputs}
     if len(lengths) > 1:
         raise ProviderRefusal("inner-size", f"{inner} has different sizes {sorted(lengths)}")
     rows = [label for label in first.labels if label not in second.labels]
@@ -182,8 +182,8 @@ def _product(state: State, *, is_transposed: bool) -> Descriptor:
     first, second = (tensor_of(state, name) for name in ("A", "B"))
     transposed_flags = [bool(state.get(name)) for name in ("transA", "transB")]
     left_strides, right_strides = (
-        _input_strides(sizes_of(first), state.get("transBatchA")),
-        _input_strides(sizes_of(second), state.get("transBatchB")),
+        _input_strides(tensor_shape(first), state.get("transBatchA")),
+        _input_strides(tensor_shape(second), state.get("transBatchB")),
     )
     if is_transposed:
         left_strides, right_strides = (
@@ -191,7 +191,7 @@ def _product(state: State, *, is_transposed: bool) -> Descriptor:
             for strides, swap in zip((left_strides, right_strides), transposed_flags, strict=True)
         )
         transposed_flags = [False, False]
-    product = list(sizes_of(tensor_of(state, "Y")))
+    product = list(tensor_shape(tensor_of(state, "Y")))
     if len(right_strides[0]) == 1:
         right_strides = [*right_strides[0], 1], [*right_strides[1], 0]
         product.append(1)

@@ -11,8 +11,8 @@ from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     broadcast_tensor,
     operator,
     optional_tensor,
-    sizes_of,
     tensor_of,
+    tensor_shape,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class _Past(NamedTuple):
         for start in (0, 1):
             yield operator(
                 "SLICE1",
-                InputTensor=bare(self.word, sizes_of(self.packed)),
+                InputTensor=bare(self.word, tensor_shape(self.packed)),
                 OutputTensor=bare(self.word, numbers),
                 InputWindowOffsets=[start, 0, 0, 0, 0],
                 InputWindowSizes=list(numbers),
@@ -77,12 +77,12 @@ class _Stack:
     """The sizes of query, key and value in the product, single and total."""
 
     def __init__(self, state: State, weights: str) -> None:
-        sizes = sizes_of(tensor_of(state, "input"))
+        sizes = tensor_shape(tensor_of(state, "input"))
         self.state = state
         self.batch, self.length, self.inner = sizes
-        if len(sizes_of(tensor_of(state, weights))) != 2:
+        if len(tensor_shape(tensor_of(state, weights))) != 2:
             raise ProviderRefusal("weight-rank", "the weights must have two dimensions")
-        self.width = sizes_of(tensor_of(state, weights))[-1]
+        self.width = tensor_shape(tensor_of(state, weights))[-1]
         hidden_sizes = state.get("qkv_hidden_sizes") or [self.width // 3] * 3
         self.hidden, self.values = int(hidden_sizes[0]), int(hidden_sizes[-1])
         self.heads = heads_of(state)
@@ -129,7 +129,7 @@ class _Stack:
         mask = optional_tensor(self.state, "mask_index")
         if mask is None:
             return self._causal(0 if past is None else past.length)
-        sizes, word = sizes_of(mask), self.state.dml_type(mask)
+        sizes, word = tensor_shape(mask), self.state.dml_type(mask)
         if len(sizes) == 1:
             rows = sizes[0] // self.batch
             if rows not in _ENDS:
@@ -174,9 +174,9 @@ class _Stack:
         """Add the used part of a longer mask to `mask`; return its slice."""
         tensor = optional_tensor(self.state, "mask_index")
         numbers = (self.batch, self.heads, self.length, self.length)
-        if tensor is None or len(sizes_of(tensor)) != len(numbers) or sizes_of(tensor)[2] == self.length:
+        if tensor is None or len(tensor_shape(tensor)) != len(numbers) or tensor_shape(tensor)[2] == self.length:
             return None
-        word, sizes = self.state.dml_type(tensor), sizes_of(tensor)
+        word, sizes = self.state.dml_type(tensor), tensor_shape(tensor)
         if sizes[2] != sizes[3]:
             raise ProviderRefusal(
                 "mask-size", "a mask of another sequence length must have equal query and key lengths"
@@ -233,9 +233,9 @@ def quantized_attention(state: State) -> Iterator[Descriptor]:
         raise ProviderRefusal("present", "past and present must be given together")
     past = None
     if tensor is not None:
-        if len(sizes_of(tensor)) != 5:
+        if len(tensor_shape(tensor)) != 5:
             raise ProviderRefusal("past-rank", "the past must have five dimensions")
-        past = _Past(tensor, word, stack.batch, stack.heads, sizes_of(tensor)[3], stack.length, stack.head)
+        past = _Past(tensor, word, stack.batch, stack.heads, tensor_shape(tensor)[3], stack.length, stack.head)
     yield operator(
         "MATRIX_MULTIPLY_INTEGER_TO_FLOAT",
         ATensor=without_leading_ones(state, "input"),

@@ -16,8 +16,8 @@ from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
     operator,
     optional_tensor,
     provider_tensor,
-    sizes_of,
     tensor_of,
+    tensor_shape,
 )
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def resampled_plainly(state: State) -> Iterator[Descriptor]:
 def _fields(state: State) -> dict[str, Any]:
     """Return the fields common to both operators; raise Open or Refused."""
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
-    sizes, target = sizes_of(data), sizes_of(output)
+    sizes, target = tensor_shape(data), tensor_shape(output)
     mode = _MODES.get(str(state.get("mode") or "nearest").lower())
     if mode is None:
         raise ProviderRefusal("mode", f"the kernel does not support the mode {state.get('mode')}")

@@ -56,7 +56,7 @@ def tensor_of(state: State, name: str) -> TensorDesc:
     return tensor
 
 
-def sizes_of(tensor: TensorDesc) -> Sizes:
+def tensor_shape(tensor: TensorDesc) -> Sizes:
     """Return the sizes of a tensor, which are known during lowering."""
     return tuple(int(size) for size in tensor.sizes or () if size is not None)
 
@@ -70,7 +70,7 @@ def provider_tensor(
     least: int | None = None,
 ) -> TensorDesc:
     """Return a tensor as the provider describes it, reshaped if requested."""
-    numbers = sizes_of(tensor) if sizes is None else tuple(sizes)
+    numbers = tensor_shape(tensor) if sizes is None else tuple(sizes)
     return describe_tensor(state, state.dml_type(tensor), numbers, None, alignment=alignment, least=least)
 
 
@@ -81,7 +81,7 @@ def broadcast_to(
 
     numbers: sizes to use instead of the tensor's sizes.
     """
-    sizes, target = sizes_of(tensor) if numbers is None else tuple(numbers), tuple(expected_numbers)
+    sizes, target = tensor_shape(tensor) if numbers is None else tuple(numbers), tuple(expected_numbers)
     if sizes == target:
         return provider_tensor(state, tensor, target)
     strides = broadcast_strides(sizes, max(len(target), state.least))
