@@ -105,7 +105,7 @@ def fused_operators(info: FieldInfo, side: Resolved, *, outside_set: bool = Fals
     fusible = Fusible(dialect, side.level, allowed)
     for name in dialect.operators:
         spec = dialect.operator(name)
-        if side.level not in spec.levels or fusible.takes(name) is outside_set:
+        if side.level not in spec.levels or fusible.accepts(name) is outside_set:
             continue
         for example in examples_at(spec, side.level):
             fields = {n: v for n, v in example.fields.items() if n in spec.fields and _attribute(spec.fields[n])}

@@ -88,7 +88,7 @@ class Walk:
             len(self.descriptors) // max(len(covering_descriptors), 1)
         )
 
-    def takes(self, descriptor: Descriptor) -> bool:
+    def accepts(self, descriptor: Descriptor) -> bool:
         """Return whether a descriptor is small and accepted.
 
         Its constants must also fit their types.
@@ -115,7 +115,7 @@ class Walk:
         for step in range(steps):
             # The first step changes the type, because there are many types.
             mutated = mover.mutate_descriptor(descriptor, 1) if step else mover.retype_tensor(descriptor)
-            if mutated is not descriptor and self.takes(mutated):
+            if mutated is not descriptor and self.accepts(mutated):
                 descriptor = mutated
         return descriptor
 
@@ -138,8 +138,8 @@ class Walk:
     def _explore(self, pick: Callable[[int, int], int]) -> None:
         for seed in self._seeds():
             small = self._shrunk(seed, pick)
-            descriptor = small if self.takes(small) else repair_descriptor(small, self.sides, pick, lambda _: True)
-            if descriptor is not None and self.takes(descriptor):
+            descriptor = small if self.accepts(small) else repair_descriptor(small, self.sides, pick, lambda _: True)
+            if descriptor is not None and self.accepts(descriptor):
                 self._add(descriptor)
             else:
                 self._refusals.update(f.rule for side in self.sides for f in explain_at(seed, side))
@@ -248,7 +248,7 @@ class Walk:
         mover = self._mover(pick)
         for _ in range(steps):
             descriptor = mover.mutate_descriptor(pick_option(pick, self.descriptors), 1 + pick(0, 1))
-            if self.takes(descriptor):
+            if self.accepts(descriptor):
                 self._add(descriptor)
 
     def _search_feature(self, feature: Feature, pick: Callable[[int, int], int]) -> bool:
@@ -302,7 +302,7 @@ class Walk:
         elif self._mends:
             self._mends -= 1
             new_variant = repair_descriptor(descriptor, self.sides, pick, is_acceptable)
-        if new_variant is None or not self.takes(new_variant):
+        if new_variant is None or not self.accepts(new_variant):
             return False
         self._add(new_variant)
         return True

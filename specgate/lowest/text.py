@@ -94,7 +94,7 @@ class Release:
     alone: bool = False
 
     @property
-    def takes(self) -> bool:
+    def accepts_model(self) -> bool:
         """True if the release accepts the whole model."""
         return self.reads and not (self.refuses or self.newer or self.alone)
 

@@ -83,14 +83,14 @@ class Selection:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
 
-    def takes(self, rule: str) -> bool:
+    def selects(self, rule: str) -> bool:
         """Return whether findings of the rule count."""
         is_selected = not self.select or any(matches(pattern, rule) for pattern in self.select)
         return is_selected and not any(matches(pattern, rule) for pattern in self.ignore)
 
     def apply(self, report: Report) -> bool:
         """Remove and count hidden findings; return whether the run fails."""
-        is_selected = lru_cache(maxsize=None)(self.takes)
+        is_selected = lru_cache(maxsize=None)(self.selects)
         findings = [finding for finding in report.findings if is_selected(finding.id)]
         selected = [finding for finding in findings if self._is_at_least(finding, self.severity)]
         report.hidden += len(report.findings) - len(selected)

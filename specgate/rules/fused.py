@@ -56,13 +56,13 @@ class Fusible:
         """Return whether `flaws` is empty, in a third of the time."""
         if not isinstance(value, Descriptor) or value.dialect != self.dialect.name or value.oddities:
             return False
-        if not self.takes(value.operator):
+        if not self.accepts(value.operator):
             return False
         parts = self._parts(value.operator)
         present_names = {name for name, part in value.fields.items() if part is not None}
         return parts is None or parts.required <= present_names <= parts.attributes
 
-    def takes(self, operator: str) -> bool:
+    def accepts(self, operator: str) -> bool:
         """Return whether the operator may be fused.
 
         The row must list it; a row without a list accepts every operator of the level.
@@ -82,7 +82,7 @@ class Fusible:
             )
             return
         level_label = self.dialect.label(self.level)
-        if not self.takes(value.operator):
+        if not self.accepts(value.operator):
             level_text = "" if self.allowed is not None else f", which {level_label} does not have"
             yield FusedProblem(f"is {_name(value.operator)}{level_text}", listed=self.allowed is not None)
         for oddity in value.oddities:

@@ -60,7 +60,7 @@ class SupportUnion:
                 self._fitting.add(signature)
         for name in self._attributes:
             for place, item in placed_items(name, descriptor.fields.get(name)):
-                if not self.takes_value(name, item):
+                if not self.supports_value(name, item):
                     word = item.operator if isinstance(item, Descriptor) else repr(item)
                     message = f"is {word:.60}, which no version of {self.spec.name} supports{self._list_values(name)}"
                     raise InputError(message, place=place)
@@ -74,22 +74,22 @@ class SupportUnion:
         if aspect not in self.spec.dialect.tables.about.get("loose", ()):
             return False
         if aspect == "type":
-            return self.takes_type(name, item.type)
+            return self.supports_type(name, item.type)
         if aspect == "rank":
-            return self.takes_rank(name, len(item.sizes))
-        return self.takes_value(name, item)
+            return self.supports_rank(name, len(item.sizes))
+        return self.supports_value(name, item)
 
-    def takes_type(self, name: str, element_type: str) -> bool:
+    def supports_type(self, name: str, element_type: str) -> bool:
         """Return whether some row supports a type for a field."""
         types = self.types(name)
         return types is None or element_type in types
 
-    def takes_rank(self, name: str, rank: int) -> bool:
+    def supports_rank(self, name: str, rank: int) -> bool:
         """Return whether some row supports a rank for a field."""
         ranks = self._ranks(name)
         return ranks is None or any(rank in rank_range for rank_range in ranks)
 
-    def takes_value(self, name: str, value: Any) -> bool:
+    def supports_value(self, name: str, value: Any) -> bool:
         """Return whether some row supports a value of an attribute or element."""
         if value is None or value is UNKNOWN:
             return True
@@ -128,13 +128,13 @@ class SupportUnion:
             for place, tensor in placed_items(name, value):
                 if not isinstance(tensor, TensorDesc):
                     continue
-                if tensor.type is not None and not self.takes_type(name, tensor.type):
+                if tensor.type is not None and not self.supports_type(name, tensor.type):
                     types_text = ", ".join(self.types(name) or ())
                     message = (
                         f"is {tensor.type}, which no version of {self.spec.name} supports (supported: {types_text})"
                     )
                     raise InputError(message, place=place)
-                if tensor.sizes is not None and not self.takes_rank(name, len(tensor.sizes)):
+                if tensor.sizes is not None and not self.supports_rank(name, len(tensor.sizes)):
                     types_text = ", ".join(str(bounds) for bounds in self._ranks(name) or ())
                     message = (
                         f"has {len(tensor.sizes)} dimensions, which no version of {self.spec.name} supports "

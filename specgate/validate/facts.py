@@ -33,8 +33,8 @@ class Facts:
         "_tensors",
         "_values",
         "answers",
+        "quick_check",
         "rows",
-        "takes",
     )
 
     #: Whether a level accepts the descriptor, by the level's id.
@@ -42,7 +42,7 @@ class Facts:
     #: Failures by descriptor and row; the row is kept so that its id is not reused.
     rows: dict[tuple[int, int], tuple[Resolved, list[Failure]]]
     #: Whether the level accepts the fields of a plain descriptor, where the check is compiled.
-    takes: Callable[[Mapping[str, Any]], bool] | None
+    quick_check: Callable[[Mapping[str, Any]], bool] | None
 
     def __init__(self) -> None:
         self._contexts: dict[tuple[Any, ...], tuple[Descriptor, Context]] = {}
@@ -54,7 +54,7 @@ class Facts:
         self._failures: dict[tuple[int, int, str], Failure] = {}
         self.answers = {}
         self.rows = {}
-        self.takes = None
+        self.quick_check = None
 
     def context(self, descriptor: Descriptor, resolved: Resolved) -> Context:
         """Return the context for rules, shared by levels with equal fields."""

@@ -126,7 +126,7 @@ def verdict_with_reasons(
     checked_level, is_late, missing_level = _applicable_level(descriptor, spec, level)
     target = f"{dialect.name}:{level}"
     facts = Facts()
-    facts.takes = quick_check
+    facts.quick_check = quick_check
     failures = {} if missing_level else _failures_at(descriptor, spec, checked_level, basis, by, facts=facts)
     certain_rules = frozenset(
         f.rule for matching_failures in failures.values() for f in matching_failures if not f.unknown

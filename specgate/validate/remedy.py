@@ -191,7 +191,7 @@ class Remedy:
 
     def _breaks_rule(self, repair: Repair, choice: int, before: set[tuple[str, str, str]]) -> bool:
         descriptor = self.apply_repair(repair, choice)
-        check = self.facts.takes
+        check = self.facts.quick_check
         if check is not None and descriptor.plain and not self.resolved.spec.conditions and check(descriptor.fields):
             return False
         entries = self.descriptor.fields

@@ -30,7 +30,7 @@ def choose() -> list[tuple[str, str, str]]:
 
 def accepts_strings(name: str, operator: str) -> bool:
     spec = dialect(name).operator(operator)
-    return any(spec.support_union.takes_type(info.name, TEXTS[name]) for info in spec.inputs)
+    return any(spec.support_union.supports_type(info.name, TEXTS[name]) for info in spec.inputs)
 
 
 def groups(inputs: dict[str, TensorDesc]) -> Iterator[set[str]]:

@@ -95,7 +95,7 @@ def _release(
             judged_descriptors, entry["level"], basis, table.by_release(entry["name"])
         )
         release = Release(entry["name"], entry["title"], opset, newest, not result, supports_file, newer, lower_rejects)
-        if release.takes:
+        if release.accepts_model:
             return ReleaseMinimum(release, tuple(before), ir_version)
         before.append(release)
     return ReleaseMinimum(None, tuple(before), ir_version)

@@ -129,14 +129,14 @@ class _Loop:
     ) -> None:
         self.body, self.compute, self.inputs = layer.bodies["body"], compute, inputs
         maps = layer.maps.get("port_map", [])
-        self.takes, self.gives = _entries(maps, "input"), _entries(maps, "output")
+        self.input_entries, self.output_entries = _entries(maps, "input"), _entries(maps, "output")
         self.edges = [number_attributes(entry.data) for entry in layer.maps.get(BACK_EDGES, [])]
         self.limit, self.goes_on = self._turns(layer)
-        self.condition = next((e.inner for e in self.gives if e.purpose == "execution_condition"), None)
+        self.condition = next((e.inner for e in self.output_entries if e.purpose == "execution_condition"), None)
 
     def _turns(self, layer: IrLayer) -> tuple[int | None, bool]:
         """Return the maximum trip count (None if unlimited) and the condition."""
-        slices = [entry for entry in self.takes if entry.axis is not None]
+        slices = [entry for entry in self.input_entries if entry.axis is not None]
         counts = [len(list(_parts(_input_at(self.inputs, entry), entry))) for entry in slices]
         if layer.type == "Loop":
             if len(self.inputs) < 2 or self.inputs[0].size != 1 or self.inputs[1].size != 1:
@@ -150,10 +150,10 @@ class _Loop:
 
     def outputs(self, check_bytes: Callable[[int], object]) -> list[NDArray[Any]]:
         stated_arrays_by_name = {
-            e.inner: _input_at(self.inputs, e) for e in self.takes if e.axis is None and not e.purpose
+            e.inner: _input_at(self.inputs, e) for e in self.input_entries if e.axis is None and not e.purpose
         }
-        sliced = {e.inner: list(_parts(_input_at(self.inputs, e), e)) for e in self.takes if e.axis is not None}
-        joined = {e.inner for e in self.gives if e.axis is not None}
+        sliced = {e.inner: list(_parts(_input_at(self.inputs, e), e)) for e in self.input_entries if e.axis is not None}
+        joined = {e.inner for e in self.output_entries if e.axis is not None}
         turns: list[Arrays] = []
         collected_count = 0
         for turn in count() if self.limit is None else range(self.limit):
@@ -161,7 +161,7 @@ class _Loop:
                 break
             stated_arrays_by_name.update({name: parts[turn] for name, parts in sliced.items()})
             stated_arrays_by_name.update(
-                {e.inner: np.array(turn, np.int64) for e in self.takes if e.purpose == "current_iteration"}
+                {e.inner: np.array(turn, np.int64) for e in self.input_entries if e.purpose == "current_iteration"}
             )
             if turns:  # earlier iterations only keep the outputs to concatenate
                 turns[-1] = {name: turns[-1][name] for name in joined & turns[-1].keys()}
@@ -173,7 +173,7 @@ class _Loop:
             )
             if self.condition is not None:
                 self.goes_on = bool(_result(turns[-1], self.condition).reshape(()))
-        return [self._output(entry, turns, stated_arrays_by_name) for entry in self.gives if entry.outer >= 0]
+        return [self._output(entry, turns, stated_arrays_by_name) for entry in self.output_entries if entry.outer >= 0]
 
     def _output(self, entry: _Entry, turns: Sequence[Arrays], stated_arrays_by_name: Arrays) -> NDArray[Any]:
         if entry.axis is not None and turns:

@@ -179,7 +179,7 @@ def _support(data: Mapping[str, Any], level: str | None) -> Markup:
         first = tag("tr", tag("th", *title, colspan="3", scope="rowgroup"), class_="span")
         bodies.append(tag("tbody", first, *_cells(data, row, before, short), class_="target" if exists else False))
         before = row["fields"]
-    head = tag("tr", *(tag("th", name, scope="col") for name in ("tensor", "ranks", "takes")))
+    head = tag("tr", *(tag("th", name, scope="col") for name in ("tensor", "ranks", "supports")))
     return markup.table("Support; additions to the previous row are underlined", head, *bodies)
 
 

@@ -144,7 +144,7 @@ class Cells:
         types, ranks, values, operators = items
         if info.fuses:
             if operators is None:
-                raise Untranslatable(f"{info.name} takes any operator")
+                raise Untranslatable(f"{info.name} accepts any operator")
             return self._write_cell(0, _ANY, "OPERATOR_TYPE", operators)
         if info.type.removesuffix("[]") == "tensor":
             return self._write_cell(_ranks(ranks), None, "TENSOR_DATA_TYPE", types, shown_ranks=str(ranks))  # type: ignore[arg-type]
