@@ -94,7 +94,7 @@ class Campaign:
             self.differences.append(f"JSON of {descriptor}: {text}, read as {round_trip}")
 
     def compare(self, message: Descriptor | None, descriptor: Descriptor, memory: Held, options: _How) -> None:
-        """Ask both one question. message: the descriptor as the structures have it, None where no reader takes it."""
+        """Ask both one question. message: the descriptor in the structures, None if it cannot be read."""
         level, basis, device, by = options
         questions = memory, *options
         where = f"{descriptor.operator} {level} {basis} {device and sorted(device)} {by or ''}"

@@ -193,7 +193,7 @@ def test_mutated_structures_do_not_crash(tmp_path: Path) -> None:
 
 
 def test_two_headers_in_a_process_do_not_interfere(native: Native, tmp_path: Path) -> None:
-    other = build(tmp_path, ["GATHER"], QUICK)  # of the same flags: others share no names
+    other = build(tmp_path, ["GATHER"], QUICK)  # with the same flags, because others share no names
     for operator, questions in (("GATHER", other), ("ONE_HOT", native)):
         campaign = Campaign(questions, seed=3)
         campaign.operator(operator, cases=6, levels=1)

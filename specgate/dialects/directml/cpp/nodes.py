@@ -49,7 +49,7 @@ def _words_of(function: str) -> str:
 
 
 class Names(NamedTuple):
-    """What the names in an expression refer to; other names are words.
+    """Names that an expression may use; other names are words.
 
     types: the numbers of the element types. variables: those of the enclosing loops.
     """

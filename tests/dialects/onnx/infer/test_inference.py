@@ -1,4 +1,4 @@
-"""Inferred types and shapes are used where a file has none; errors do not end lint."""
+"""Missing types and shapes are inferred; errors of inference do not end lint."""
 
 from __future__ import annotations
 

@@ -336,7 +336,7 @@ def test_unsupported_node_gives_a_single_message(save):
 
 
 def test_error_names_the_unsupported_node(tmp_path):
-    """Scaler has a kernel; Gradient has none anywhere."""
+    """Scaler has a kernel, and Gradient does not."""
     domain = "ai.onnx.preview.training"
     nodes = [
         helper.make_node("Scaler", ["x"], ["s"], domain="ai.onnx.ml", offset=[0.0, 0.0], scale=[1.0, 1.0]),
